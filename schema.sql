@@ -1,0 +1,229 @@
+-- The database: the contract between webhook_fn, reconcile and static_site.
+--
+--     psql "$POSTGRES_URL" -v schema=prod -f schema.sql
+--
+-- creates the schema named by -v schema=… and all in it, in one transaction. Applying it again
+-- changes nothing; applying it to an older database adds what is missing. PostgreSQL 14 or newer.
+-- Rows are never touched: there is no migration here, only definition.
+
+\set ON_ERROR_STOP on
+\if :{?schema}
+\else
+DO $$ BEGIN RAISE EXCEPTION 'Name the schema: psql -v schema=prod -f schema.sql'; END $$;
+\endif
+\set webhook_fn_role :schema _webhook_fn
+\set reconcile_role :schema _reconcile
+
+BEGIN;
+SET LOCAL client_min_messages = warning;  -- "already exists, skipping" is the normal case
+SET LOCAL lock_timeout = '10s';           -- rather fail here than queue up in front of the fleet
+DO $$ BEGIN PERFORM pg_advisory_xact_lock(hashtext('riscv-runners schema.sql')); END $$;
+
+CREATE SCHEMA IF NOT EXISTS :"schema";
+SET LOCAL search_path = :"schema";
+
+-- Types ---------------------------------------------------------------------------------------
+
+DO $$
+BEGIN
+    IF to_regtype(quote_ident(current_schema()) || '.status_enum') IS NULL THEN
+        -- In the order in which a row moves through them; triggers below rely on it.
+        --   pending    a job waits for a runner; a worker's pod is not running yet
+        --   running    a job was taken by a runner; a worker's pod runs
+        --   completed  the end, as GitHub or Kubernetes reported it (a failed build is completed)
+        --   failed     the end, because the system gave up on it; failure_info says why
+        CREATE TYPE status_enum AS ENUM ('pending', 'running', 'completed', 'failed');
+    END IF;
+    IF to_regtype(quote_ident(current_schema()) || '.provider_enum') IS NULL THEN
+        CREATE TYPE provider_enum AS ENUM ('github', 'gitlab', 'azdo');
+    END IF;
+    IF to_regtype(quote_ident(current_schema()) || '.entity_type_enum') IS NULL THEN
+        CREATE TYPE entity_type_enum AS ENUM ('Organization', 'User');
+    END IF;
+END $$;
+
+-- jobs: demand, one row for each workflow_job -------------------------------------------------
+
+CREATE TABLE IF NOT EXISTS jobs (
+    job_id          BIGINT PRIMARY KEY,
+    status          status_enum NOT NULL DEFAULT 'pending',
+    failure_info    JSONB,
+    provider        provider_enum NOT NULL,
+    entity_id       BIGINT NOT NULL,
+    entity_name     TEXT NOT NULL,
+    entity_type     TEXT NOT NULL,                -- 'Organization' or 'User'
+    repo_full_name  TEXT NOT NULL,
+    installation_id BIGINT NOT NULL,
+    job_labels      JSONB NOT NULL DEFAULT '[]',  -- sorted at write time
+    k8s_pool        TEXT NOT NULL,
+    k8s_image       TEXT NOT NULL,
+    k8s_pod         TEXT,                         -- the runner that took the job
+    html_url        TEXT,
+    created_at      TIMESTAMPTZ NOT NULL DEFAULT now(),
+    updated_at      TIMESTAMPTZ NOT NULL DEFAULT now()
+);
+
+-- What GitHub says of the job itself, for dashboards and for grouping by workflow run.
+ALTER TABLE jobs ADD COLUMN IF NOT EXISTS run_id        BIGINT;
+ALTER TABLE jobs ADD COLUMN IF NOT EXISTS run_attempt   INTEGER;
+ALTER TABLE jobs ADD COLUMN IF NOT EXISTS job_name      TEXT;
+ALTER TABLE jobs ADD COLUMN IF NOT EXISTS workflow_name TEXT;
+ALTER TABLE jobs ADD COLUMN IF NOT EXISTS conclusion    TEXT;         -- set once completed
+ALTER TABLE jobs ADD COLUMN IF NOT EXISTS queued_at     TIMESTAMPTZ;  -- GitHub's own three times
+ALTER TABLE jobs ADD COLUMN IF NOT EXISTS started_at    TIMESTAMPTZ;
+ALTER TABLE jobs ADD COLUMN IF NOT EXISTS completed_at  TIMESTAMPTZ;
+ALTER TABLE jobs ADD COLUMN IF NOT EXISTS repo_private  BOOLEAN;      -- unknown is treated as private
+ALTER TABLE jobs ADD COLUMN IF NOT EXISTS steps         JSONB;        -- name, number, conclusion, times
+
+CREATE INDEX IF NOT EXISTS idx_jobs_active    ON jobs (entity_id, job_labels, created_at) WHERE status != 'completed';
+CREATE INDEX IF NOT EXISTS idx_jobs_reconcile ON jobs (installation_id)                   WHERE status != 'completed';
+CREATE INDEX IF NOT EXISTS idx_jobs_created   ON jobs (created_at DESC);
+
+-- workers: supply, one row for each provisioned pod, never deleted ----------------------------
+
+CREATE TABLE IF NOT EXISTS workers (
+    pod_name        TEXT PRIMARY KEY,
+    provider        provider_enum NOT NULL,
+    entity_id       BIGINT NOT NULL,
+    entity_name     TEXT NOT NULL,
+    entity_type     TEXT NOT NULL,                -- 'Organization' or 'User'
+    installation_id BIGINT NOT NULL,              -- GitHub App installation
+    repo_full_name  TEXT,                         -- set only for User entities; NULL for Organization
+    job_labels      JSONB NOT NULL DEFAULT '[]',
+    k8s_pool        TEXT NOT NULL,
+    k8s_image       TEXT NOT NULL,
+    k8s_node        TEXT,
+    status          status_enum NOT NULL DEFAULT 'pending',
+    failure_info    JSONB,                        -- diagnostics of failed and stuck pods (version=2)
+    created_at      TIMESTAMPTZ NOT NULL DEFAULT now(),
+    running_at      TIMESTAMPTZ,                  -- set when pod first reaches Running
+    completed_at    TIMESTAMPTZ,                  -- set when status transitions to completed | failed
+    updated_at      TIMESTAMPTZ NOT NULL DEFAULT now()
+);
+
+CREATE INDEX IF NOT EXISTS idx_workers_active ON workers (entity_id, job_labels, k8s_pool) WHERE status != 'completed';
+
+-- installation_events: append-only, every accepted delivery and every authentication failure --
+
+CREATE TABLE IF NOT EXISTS installation_events (
+    id                BIGSERIAL PRIMARY KEY,
+    source            TEXT NOT NULL,              -- 'webhook' or 'scheduler'
+    event             TEXT NOT NULL,              -- '{X-GitHub-Event}.{payload.action}' or 'auth_attempt.{status}'
+    outcome           TEXT NOT NULL,              -- what was done about it: a slug of an open set
+    installation_id   BIGINT,
+    app_id            BIGINT,                     -- GHAPP_ORG_ID or GHAPP_PERSONAL_ID
+    entity_type       entity_type_enum,
+    entity_id         BIGINT,                     -- installation.target_id = account.id (stable across renames)
+    entity_name       TEXT,                       -- account login
+    payload           JSONB NOT NULL,             -- the trimmed body, or a made-up one for scheduler rows
+    received_at       TIMESTAMPTZ NOT NULL DEFAULT now()
+);
+
+CREATE INDEX IF NOT EXISTS idx_install_events_installation ON installation_events (installation_id, entity_id);
+CREATE INDEX IF NOT EXISTS idx_install_events_entity       ON installation_events (entity_id, received_at DESC);
+
+-- reconcile_runs and reconcile_phases: what each run did --------------------------------------
+
+CREATE TABLE IF NOT EXISTS reconcile_runs (
+    id                  BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    started_at          TIMESTAMPTZ NOT NULL,
+    completed_at        TIMESTAMPTZ,              -- NULL while it runs, and for good if it was killed
+    status              TEXT NOT NULL DEFAULT 'running'
+                        CHECK (status IN ('running', 'completed', 'partial', 'failed')),
+    jobs_checked        INTEGER NOT NULL DEFAULT 0,
+    jobs_updated        INTEGER NOT NULL DEFAULT 0,
+    workers_checked     INTEGER NOT NULL DEFAULT 0,
+    workers_failed      INTEGER NOT NULL DEFAULT 0,
+    workers_provisioned INTEGER NOT NULL DEFAULT 0,
+    objects_published   INTEGER NOT NULL DEFAULT 0,
+    dry_run             BOOLEAN NOT NULL DEFAULT FALSE,
+    error               TEXT,                     -- why the run as a whole could not go on
+    created_at          TIMESTAMPTZ NOT NULL DEFAULT now()
+);
+
+CREATE INDEX IF NOT EXISTS idx_reconcile_runs_started ON reconcile_runs (started_at DESC);
+
+CREATE TABLE IF NOT EXISTS reconcile_phases (
+    id              BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run_id          BIGINT NOT NULL REFERENCES reconcile_runs (id) ON DELETE CASCADE,
+    phase           TEXT NOT NULL,
+    success         BOOLEAN NOT NULL,
+    message         TEXT NOT NULL DEFAULT '',
+    impact          TEXT,                         -- what it changed, in a few words
+    error           TEXT,
+    elapsed_seconds DOUBLE PRECISION NOT NULL DEFAULT 0,
+    created_at      TIMESTAMPTZ NOT NULL DEFAULT now()
+);
+
+CREATE INDEX IF NOT EXISTS idx_reconcile_phases_run ON reconcile_phases (run_id);
+
+-- Triggers ------------------------------------------------------------------------------------
+
+-- A new job wakes the controller. pg_notify, because NOTIFY takes no parameters; delivered at
+-- commit, and identical notifications of one transaction arrive once.
+CREATE OR REPLACE FUNCTION notify_queue_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify(TG_TABLE_SCHEMA || '_queue_event', '');
+    RETURN NULL;
+END $$;
+
+CREATE OR REPLACE TRIGGER jobs_notify_queue_event
+    AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION notify_queue_event();
+
+-- pending → running → completed | failed, whoever writes: the last defence against a statement
+-- that forgot to name the state it expects.
+CREATE OR REPLACE FUNCTION refuse_backward_status() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF OLD.status IN ('completed', 'failed') OR NEW.status < OLD.status THEN
+        RAISE EXCEPTION '%.status cannot go from % to %', TG_TABLE_NAME, OLD.status, NEW.status
+            USING ERRCODE = 'check_violation', TABLE = TG_TABLE_NAME, SCHEMA = TG_TABLE_SCHEMA;
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER jobs_forward_only
+    BEFORE UPDATE ON jobs FOR EACH ROW
+    WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION refuse_backward_status();
+
+CREATE OR REPLACE TRIGGER workers_forward_only
+    BEFORE UPDATE ON workers FOR EACH ROW
+    WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION refuse_backward_status();
+
+-- Roles ---------------------------------------------------------------------------------------
+
+-- Two group roles without login and without ownership, named after the schema so that staging's
+-- cannot touch prod. A login is made for each by hand:
+--     CREATE USER … PASSWORD '…' IN ROLE prod_webhook_fn;
+DO $$
+DECLARE
+    role_name TEXT;
+BEGIN
+    FOREACH role_name IN ARRAY ARRAY['_webhook_fn', '_reconcile'] LOOP
+        role_name := current_schema() || role_name;
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role_name) THEN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', role_name);
+        END IF;
+    END LOOP;
+END $$;
+
+-- Taken away and given anew, so that applying a schema that gives less also takes the rest away.
+REVOKE ALL ON ALL TABLES    IN SCHEMA :"schema" FROM :"webhook_fn_role", :"reconcile_role";
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA :"schema" FROM :"webhook_fn_role", :"reconcile_role";
+GRANT USAGE ON SCHEMA :"schema" TO :"webhook_fn_role", :"reconcile_role";
+
+-- The function inserts jobs, moves them on, and appends events. It reads only what those
+-- statements compare, and can neither read an event back nor see a worker.
+GRANT INSERT ON jobs TO :"webhook_fn_role";
+GRANT SELECT (job_id, status, k8s_pod, conclusion, started_at, completed_at, steps) ON jobs TO :"webhook_fn_role";
+GRANT UPDATE (status, k8s_pod, conclusion, started_at, completed_at, steps, updated_at) ON jobs TO :"webhook_fn_role";
+GRANT INSERT ON installation_events TO :"webhook_fn_role";
+GRANT USAGE ON SEQUENCE installation_events_id_seq TO :"webhook_fn_role";
+
+-- The reconciler moves jobs on, owns the workers' story and its own record, appends events.
+-- It inserts no jobs and deletes nothing.
+GRANT SELECT, UPDATE ON jobs TO :"reconcile_role";
+GRANT SELECT, INSERT, UPDATE ON workers, reconcile_runs, reconcile_phases TO :"reconcile_role";
+GRANT SELECT, INSERT ON installation_events TO :"reconcile_role";
+GRANT USAGE ON SEQUENCE installation_events_id_seq TO :"reconcile_role";
+
+COMMIT;

@@ -1,0 +1,1 @@
+"""GitHub's webhooks, turned into rows. Imports nothing from the other packages."""

@@ -1,0 +1,74 @@
+"""Lambda's door: a function URL's event (payload format 2.0) in, its response out."""
+
+import base64
+import binascii
+import functools
+import json
+import os
+from datetime import UTC, datetime
+from typing import Any
+
+from . import config, log
+from .http import BODY_LIMIT, Request, RequestError, Response, malformed, too_large
+from .receiver import Receiver
+from .staging import hand_on
+from .store import Store
+
+
+def handler(event: Any, context: Any) -> dict[str, Any]:  # noqa: ARG001 Lambda's signature
+    try:
+        request = read_event(event)
+        response = _receiver().respond(request)
+    except RequestError as error:
+        response = error.response
+        log.emit("rejected", status=response.status, error=str(error))
+    except config.ConfigError as error:
+        log.emit("config_error", error=str(error))
+        response = Response(500, {"error": "The function is not configured; its log says why."})
+    return write_response(response)
+
+
+@functools.cache
+def _receiver() -> Receiver:
+    """Made once an execution environment, at the first request: a faulty setting is then an
+    answer and a log line with every variable at fault, not an import error."""
+    return make_receiver(config.from_environment(os.environ))
+
+
+def make_receiver(settings: config.Config) -> Receiver:
+    store = Store(settings.conninfo, settings.environment, config.STATEMENT_TIMEOUT_SECONDS)
+    return Receiver(settings, store, clock=lambda: datetime.now(UTC), hand_on=hand_on)
+
+
+def read_event(event: Any) -> Request:
+    """Lambda hands over what it likes, and a test event from the console is no HTTP request."""
+    try:
+        http = event["requestContext"]["http"]
+        method, path = http["method"], event["rawPath"]
+        headers = event.get("headers") or {}
+        body = event.get("body") or ""
+        encoded = event.get("isBase64Encoded", False)
+        names = {name.lower(): value for name, value in headers.items()}
+    except (AttributeError, KeyError, TypeError):
+        raise malformed("This is not a function URL event of format 2.0.") from None
+    if not all(isinstance(text, str) for text in (method, path, body, *names.values())):
+        raise malformed("This is not a function URL event of format 2.0.")
+    return Request(method, path, names, _decode_body(body, encoded=bool(encoded)))
+
+
+def _decode_body(body: str, *, encoded: bool) -> bytes:
+    # Four characters of base64 hold three bytes: refused before it is decoded.
+    if len(body) > BODY_LIMIT * (4 / 3 if encoded else 1) + 4:
+        raise too_large()
+    try:
+        return base64.b64decode(body, validate=True) if encoded else body.encode()
+    except (binascii.Error, ValueError):
+        raise malformed("The body is not what isBase64Encoded says it is.") from None
+
+
+def write_response(response: Response) -> dict[str, Any]:
+    return {
+        "statusCode": response.status,
+        "headers": {"content-type": "application/json", **response.headers},
+        "body": json.dumps(response.body),
+    }

@@ -1,0 +1,118 @@
+"""The function's settings, read from the environment once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import psycopg
+
+from . import dsn, routes
+from .events import Apps
+
+T = TypeVar("T")
+
+ENVIRONMENTS = ("prod", "staging")
+# GitHub hangs up after 10 s: connecting and two statements must end well before that.
+CONNECT_TIMEOUT_SECONDS = 3
+STATEMENT_TIMEOUT_SECONDS = 3
+TCP_TIMEOUT_MILLISECONDS = 4000
+
+
+class ConfigError(Exception):
+    """The function cannot start; the message names every variable at fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    environment: str  # also the name of the database schema
+    conninfo: str
+    webhook_secret: bytes
+    apps: Apps
+    routes: routes.Routes
+    staging_url: str | None
+
+    @property
+    def proxying(self) -> bool:
+        """Only prod hands on: staging would hand its deliveries to itself."""
+        return self.environment == "prod"
+
+
+def from_environment(environ: Mapping[str, str]) -> Config:
+    faults: list[str] = []
+
+    def read(name: str, convert: Callable[[str], T], default: str = "") -> T | None:
+        value = environ.get(name, default)
+        if not value:
+            faults.append(f"{name} is not set")
+            return None
+        try:
+            return convert(value)
+        except ValueError as error:
+            faults.append(f"{name} {error}")
+            return None
+
+    environment = read("RUNNERS_ENV", _environment)
+    conninfo = read("POSTGRES_URL", _conninfo)
+    secret = read("GHAPP_WEBHOOK_SECRET", str.encode)
+    organization = read("GHAPP_ORG_ID", _app_id)
+    personal = read("GHAPP_PERSONAL_ID", _app_id)
+    table = read("ROUTES_FILE", _routes, default=str(routes.PACKAGED))
+    staging_url = None
+    if environ.get("STAGING_URL"):
+        staging_url = read("STAGING_URL", _http_url)
+    elif environment == "prod" and table is not None and table.staging_entities.members:
+        faults.append("STAGING_URL is not set, but ROUTES_FILE lists staging_entities")
+    if organization is not None and organization == personal:
+        faults.append("GHAPP_ORG_ID and GHAPP_PERSONAL_ID are the same App")
+    if (
+        faults
+        or environment is None
+        or conninfo is None
+        or secret is None
+        or organization is None
+        or personal is None
+        or table is None
+    ):
+        raise ConfigError("Cannot start: " + "; ".join(faults) + ".")
+    return Config(environment, conninfo, secret, Apps(organization, personal), table, staging_url)
+
+
+def _environment(value: str) -> str:
+    if value not in ENVIRONMENTS:
+        raise ValueError("must be prod or staging")
+    return value
+
+
+def _conninfo(value: str) -> str:
+    try:
+        return dsn.secured(
+            value,
+            connect_timeout=CONNECT_TIMEOUT_SECONDS,
+            tcp_user_timeout=TCP_TIMEOUT_MILLISECONDS,
+            application_name="webhook_fn",
+        )
+    except psycopg.ProgrammingError:
+        # The value holds a password, and libpq's message quotes the value.
+        raise ValueError("is not a PostgreSQL connection string") from None
+
+
+def _app_id(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and 0 < int(value) < 2**63):
+        raise ValueError("must be the number of a GitHub App")
+    return int(value)
+
+
+def _routes(value: str) -> routes.Routes:
+    try:
+        return routes.load(Path(value))
+    except routes.RoutesError as error:
+        raise ValueError(str(error)) from error
+
+
+def _http_url(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be an http or https URL")
+    return value

@@ -1,0 +1,199 @@
+"""What each event means: from a delivery to a decision. Pure: no I/O, no clock, no log."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from . import fields
+from .http import Request, RequestError, malformed
+from .job import STATUS_AFTER, Entity, Job, Status, read_job
+from .payload import Payload, parse
+from .routes import Route, Routes
+
+T = TypeVar("T")
+
+
+class Outcome(StrEnum):
+    """What became of an accepted delivery: the `outcome` of its row in installation_events."""
+
+    JOB_STORED = "job_stored"
+    JOB_ALREADY_EXISTS = "job_already_exists"
+    JOB_MARKED_RUNNING = "job_marked_running"
+    JOB_ALREADY_RUNNING = "job_already_running"
+    JOB_MARKED_COMPLETED = "job_marked_completed"
+    JOB_ALREADY_COMPLETED = "job_already_completed"
+    JOB_ALREADY_FAILED = "job_already_failed"
+    JOB_NOT_FOUND = "job_not_found"
+    IGNORED_ACTION = "ignored_action"
+    IGNORED_NO_LABEL = "ignored_no_label"
+    IGNORED_WRONG_APP = "ignored_wrong_app"
+    BANNED_ENTITY = "banned_entity"
+    BANNED_SENDER = "banned_sender"
+    PROXIED_TO_STAGING = "proxied_to_staging"
+    RECORDED = "recorded"
+    PONG = "pong"
+    UNHANDLED_EVENT = "unhandled_event"
+
+
+@dataclass(frozen=True, slots=True)
+class Apps:
+    """The two GitHub Apps: an account is served by the one made for its type."""
+
+    organization: int
+    personal: int
+
+    def serve(self, app_id: int, entity: Entity) -> bool:
+        """Both Apps on one account deliver each job twice; only one of them can run it."""
+        wanted = {"Organization": self.organization, "User": self.personal}
+        return wanted.get(entity.type) == app_id
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    id: str
+    event: str  # X-GitHub-Event
+    action: str | None
+    app_id: int
+    installation_id: int | None
+    entity: Entity | None
+    payload: Payload
+
+    @property
+    def qualified_event(self) -> str:
+        return f"{self.event}.{self.action}" if self.action else self.event
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Nothing to do but to write it down."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class StoreJob:
+    """Demand. The route is None for a job that may only be updated if it is there already:
+
+    routes and bans may have changed since it was stored, and it must still come to its end.
+    """
+
+    job: Job
+    route: Route | None
+
+
+@dataclass(frozen=True, slots=True)
+class HandToStaging:
+    """The account belongs to staging: its deliveries go there as they came."""
+
+
+Decision = Record | StoreJob | HandToStaging
+
+_NAME = re.compile(r"[a-z_]{1,64}")
+_DELIVERY_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
+
+
+# Where the events we act on keep the account they are about.
+ACCOUNT_OF = {
+    "workflow_job": ("repository", "owner"),
+    "installation": ("installation", "account"),
+    "installation_repositories": ("installation", "account"),
+    "installation_target": ("account",),
+}
+# Where others may have one.
+LIKELY_ACCOUNTS = (("organization",), ("repository", "owner"), ("installation", "account"))
+
+
+def read_delivery(request: Request, apps: Apps) -> Delivery:
+    """The headers first, then the body; all that the events we act on must have is there."""
+    event = request.headers.get("x-github-event", "")
+    delivery_id = request.headers.get("x-github-delivery", "")
+    target = request.headers.get("x-github-hook-installation-target-id", "")
+    if not _NAME.fullmatch(event):
+        raise malformed("The header X-GitHub-Event does not name an event.")
+    if not _DELIVERY_ID.fullmatch(delivery_id):
+        raise malformed("The header X-GitHub-Delivery does not hold a delivery's id.")
+    if target not in (str(apps.organization), str(apps.personal)):
+        raise malformed(
+            "The header X-GitHub-Hook-Installation-Target-ID names neither of our GitHub Apps."
+        )
+    payload = parse(request.body)
+    action = payload.get("action")
+    if not isinstance(action, str) or not _NAME.fullmatch(action):
+        action = None
+    if event in ACCOUNT_OF:
+        if action is None:
+            raise malformed("The payload has no action.")
+        installation_id: int | None = fields.identifier(payload, "installation", "id")
+        entity: Entity | None = _account(payload, *ACCOUNT_OF[event])
+    else:
+        installation_id = _if_there(fields.identifier, payload, "installation", "id")
+        candidates = (_if_there(_account, payload, *path) for path in LIKELY_ACCOUNTS)
+        entity = next((account for account in candidates if account), None)
+    return Delivery(delivery_id, event, action, int(target), installation_id, entity, payload)
+
+
+def decide(delivery: Delivery, routes: Routes, apps: Apps, *, proxying: bool) -> Decision:
+    entity = delivery.entity
+    if proxying and entity and routes.staging_entities.include(entity.id, entity.name):
+        return HandToStaging()
+    if delivery.event == "workflow_job" and entity is not None:
+        return _decide_job(delivery, entity, routes, apps)
+    if delivery.event in ACCOUNT_OF:
+        return Record(Outcome.RECORDED)
+    if delivery.event == "ping":
+        return Record(Outcome.PONG)
+    return Record(Outcome.UNHANDLED_EVENT)
+
+
+def _decide_job(delivery: Delivery, entity: Entity, routes: Routes, apps: Apps) -> Decision:
+    status = STATUS_AFTER.get(delivery.action or "")
+    if status is None:
+        return Record(Outcome.IGNORED_ACTION)
+    job = read_job(delivery.payload, status, entity)
+    route = routes.find(job.labels, entity.id, entity.name, job.repo_full_name)
+    refusal = _refusal(delivery, job, route, routes, apps)
+    if refusal is None:
+        return StoreJob(job, route)
+    if status is Status.PENDING:
+        return Record(refusal)
+    return StoreJob(job, route=None)
+
+
+def _refusal(
+    delivery: Delivery, job: Job, route: Route | None, routes: Routes, apps: Apps
+) -> Outcome | None:
+    """Why the job may not be stored. A job that is not ours is told so before anything else."""
+    sender_id = fields.optional(delivery.payload, "sender", "id")
+    sender_name = fields.optional(delivery.payload, "sender", "login")
+    if route is None:
+        return Outcome.IGNORED_NO_LABEL
+    if routes.banned_entities.include(job.entity.id, job.entity.name):
+        return Outcome.BANNED_ENTITY
+    if routes.banned_senders.include(
+        sender_id if isinstance(sender_id, int) else None,
+        sender_name if isinstance(sender_name, str) else None,
+    ):
+        return Outcome.BANNED_SENDER
+    if not apps.serve(delivery.app_id, job.entity):
+        return Outcome.IGNORED_WRONG_APP
+    return None
+
+
+def _account(payload: Payload, *path: str) -> Entity:
+    """An enterprise has a slug for a login, and `organization` has no type: it is its own."""
+    kind = fields.optional_text(payload, *path, "type")
+    return Entity(
+        id=fields.identifier(payload, *path, "id"),
+        name=fields.optional_text(payload, *path, "slug") or fields.text(payload, *path, "login"),
+        type=kind or fields.optional_text(payload, "target_type") or "Organization",
+    )
+
+
+def _if_there(read: Callable[..., T], payload: Payload, *path: str) -> T | None:
+    """Nothing is asked of an event that we only write down."""
+    try:
+        return read(payload, *path)
+    except RequestError:
+        return None

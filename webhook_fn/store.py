@@ -1,0 +1,131 @@
+"""The rows. One connection, kept across invocations and re-opened when it died."""
+
+import json
+import re
+import select
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from .events import Delivery, Outcome
+from .job import Job, Status
+from .routes import Route
+
+ENTITY_TYPES = frozenset({"Organization", "User"})  # entity_type_enum
+
+
+def load_queries(path: Path) -> dict[str, bytes]:
+    """The statements of a .sql file by the name in the `-- name: …` line above each."""
+    blocks = re.split(r"^-- name: (\w+)\n", path.read_text(), flags=re.MULTILINE)[1:]
+    return {
+        name: re.sub(r"^--.*\n", "", block, flags=re.MULTILINE).strip().encode()
+        for name, block in zip(blocks[::2], blocks[1::2], strict=True)
+    }
+
+
+QUERIES = load_queries(Path(__file__).with_name("queries.sql"))
+
+
+@dataclass(slots=True)
+class Store:
+    """Every statement is a transaction of its own. Not for more than one thread."""
+
+    conninfo: str
+    schema: str
+    statement_timeout_seconds: int
+    _connection: psycopg.Connection[tuple[Any, ...]] | None = None
+
+    def insert_job(self, job: Job, route: Route, now: datetime) -> bool:
+        """Whether the job is new."""
+        parameters = _job_facts(job, now) | {
+            "entity_id": job.entity.id,
+            "entity_name": job.entity.name,
+            "entity_type": job.entity.type,
+            "repo_full_name": job.repo_full_name,
+            "repo_private": job.repo_private,
+            "installation_id": job.installation_id,
+            "job_labels": json.dumps(job.labels),
+            "k8s_pool": route.pool,
+            "k8s_image": route.image,
+            "html_url": job.html_url,
+            "run_id": job.run_id,
+            "run_attempt": job.run_attempt,
+            "job_name": job.job_name,
+            "workflow_name": job.workflow_name,
+            "queued_at": job.queued_at,
+        }
+        return self._execute("insert_job", parameters).fetchone() is not None
+
+    def advance_job(self, job: Job, now: datetime) -> Status | None:
+        """The status the job had before, or None if it is unknown."""
+        row = self._execute("advance_job", _job_facts(job, now)).fetchone()
+        return None if row is None else Status(row[0])
+
+    def append_event(
+        self, delivery: Delivery, outcome: Outcome, payload: str, now: datetime
+    ) -> None:
+        entity = delivery.entity
+        parameters = {
+            "event": delivery.qualified_event,
+            "outcome": outcome,
+            "installation_id": delivery.installation_id,
+            "app_id": delivery.app_id,
+            "entity_type": entity.type if entity and entity.type in ENTITY_TYPES else None,
+            "entity_id": entity.id if entity else None,
+            "entity_name": entity.name if entity else None,
+            "payload": payload,
+            "received_at": now,
+        }
+        self._execute("append_event", parameters)
+
+    def ping(self) -> None:
+        self._execute("ping", {})
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _execute(self, name: str, parameters: dict[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+        connection = self._open()
+        try:
+            return connection.execute(QUERIES[name], parameters)
+        except psycopg.OperationalError:
+            if not connection.closed:
+                raise  # The database answered, with a no (a timeout, say).
+        # The connection died under us. All statements bear being repeated: if the answer was
+        # lost after the commit, a job is unchanged and an event is written twice, not never.
+        return self._open().execute(QUERIES[name], parameters)
+
+    def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
+        connection = self._connection
+        if connection is not None and not connection.closed:
+            # Between two statements a server has nothing to say but that it is going away.
+            # Asking the socket is free; asking the server would cost a round trip.
+            readable, _, _ = select.select([connection.fileno()], [], [], 0)
+            if not readable:
+                return connection
+        self.close()
+        connection = psycopg.connect(self.conninfo, autocommit=True)
+        self._connection = connection
+        connection.execute(
+            QUERIES["configure_session"],
+            {"schema": self.schema, "timeout": f"{self.statement_timeout_seconds}s"},
+        )
+        return connection
+
+
+def _job_facts(job: Job, now: datetime) -> dict[str, Any]:
+    return {
+        "job_id": job.job_id,
+        "status": job.status,
+        "k8s_pod": job.runner_name,
+        "started_at": job.started_at,
+        "completed_at": job.completed_at,
+        "conclusion": job.conclusion,
+        "steps": None if job.steps is None else json.dumps(job.steps),
+        "now": now,
+    }

@@ -1,0 +1,59 @@
+"""The same function as a WSGI application, for people without Lambda and for the demo."""
+
+import json
+import threading
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from .app import make_receiver
+from .config import Config
+from .http import BODY_LIMIT, Request, RequestError, Response, malformed, too_large
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIEnvironment
+
+    from .receiver import Receiver
+
+
+def make_application(
+    config: Config,
+) -> Callable[["WSGIEnvironment", "StartResponse"], Iterable[bytes]]:
+    """Servers call it from many threads: each gets a receiver, and so a connection, of its own."""
+    local = threading.local()
+
+    def application(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        receiver: Receiver | None = getattr(local, "receiver", None)
+        if receiver is None:
+            receiver = local.receiver = make_receiver(config)
+        try:
+            response = receiver.respond(read_environ(environ))
+        except RequestError as error:
+            response = error.response
+        return _write(response, start_response)
+
+    return application
+
+
+def read_environ(environ: "WSGIEnvironment") -> Request:
+    headers = {
+        name[5:].replace("_", "-").lower(): value
+        for name, value in environ.items()
+        if name.startswith("HTTP_")
+    }
+    headers["content-type"] = environ.get("CONTENT_TYPE", "")
+    length = environ.get("CONTENT_LENGTH") or "0"
+    if not (length.isascii() and length.isdigit()):
+        raise malformed("The header Content-Length is not a number.")
+    if int(length) > BODY_LIMIT:
+        raise too_large()
+    body = environ["wsgi.input"].read(int(length))
+    return Request(environ["REQUEST_METHOD"], environ.get("PATH_INFO") or "/", headers, body)
+
+
+def _write(response: Response, start_response: "StartResponse") -> Iterable[bytes]:
+    body = json.dumps(response.body).encode()
+    headers = [("content-type", "application/json"), ("content-length", str(len(body)))]
+    status = f"{response.status} {HTTPStatus(response.status).phrase}"
+    start_response(status, headers + list(response.headers.items()))
+    return [body]
