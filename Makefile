@@ -30,7 +30,7 @@ bench: $(VENV)/.installed ## measure; ARGS names the benches to run
 	$(BIN)/python -m tests.bench $(ARGS)
 
 bundle: $(VENV)/.installed ## build the function's deployable zip in dist/
-	$(BIN)/python -m reconcile.bundle $(ARGS)
+	$(BIN)/python -m tools.bundle $(ARGS)
 
 lock: $(VENV)/.installed ## resolve requirements.lock anew from pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \

@@ -299,12 +299,14 @@ def lambda_event(
             "requestId": str(uuid.uuid4()),
             "stage": "$default",
         },
-        "body": base64.b64encode(body).decode()
-        if encoded
-        else body.decode("utf-8", "surrogateescape"),
+        "body": base64.b64encode(body).decode() if encoded else body.decode(),
         "isBase64Encoded": encoded,
     }
 
 
 def encode(payload: Payload) -> bytes:
     return json.dumps(payload).encode()
+
+
+def decode_base64(text: str) -> bytes:
+    return base64.b64decode(text.encode(), validate=True)

@@ -17,15 +17,20 @@ from .store import Store
 
 def handler(event: Any, context: Any) -> dict[str, Any]:  # noqa: ARG001 Lambda's signature
     try:
-        request = read_event(event)
-        response = _receiver().respond(request)
-    except RequestError as error:
-        response = error.response
-        log.emit("rejected", status=response.status, error=str(error))
+        response = respond(event, _receiver())
     except config.ConfigError as error:
         log.emit("config_error", error=str(error))
         response = Response(500, {"error": "The function is not configured; its log says why."})
     return write_response(response)
+
+
+def respond(event: Any, receiver: Receiver) -> Response:
+    try:
+        request = read_event(event)
+    except RequestError as error:
+        log.emit("rejected", status=error.response.status, error=str(error))
+        return error.response
+    return receiver.respond(request)
 
 
 @functools.cache

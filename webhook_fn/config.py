@@ -43,7 +43,7 @@ def from_environment(environ: Mapping[str, str]) -> Config:
     faults: list[str] = []
 
     def read(name: str, convert: Callable[[str], T], default: str = "") -> T | None:
-        value = environ.get(name, default)
+        value = environ.get(name) or default
         if not value:
             faults.append(f"{name} is not set")
             return None

@@ -5,9 +5,11 @@ things Python's parser allows (NaN). They are settled here, so that nothing furt
 on a value's spelling.
 """
 
+import functools
 import json
 import math
 import re
+from enum import Enum, auto
 from typing import Any, cast
 
 from .http import malformed
@@ -24,8 +26,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 _SECRET_WORDS = ("token", "secret", "password", "private_key", "authorization", "jit_config")
 _TOKEN = re.compile(r"gh[a-z]_[A-Za-z0-9_]{16,}|github_pat_[A-Za-z0-9_]{16,}")
-_KEPT_URLS = frozenset({"html_url"})
-_DROPPED_KEYS = frozenset({"url", "node_id", "gravatar_id"})
+_NOISE = frozenset({"url", "node_id", "gravatar_id"})
 
 
 def parse(body: bytes) -> Payload:
@@ -62,26 +63,34 @@ def trim(payload: Payload, delivery_id: str) -> str:
 def _trimmed(value: Any, depth: int) -> Any:
     if depth == 0:
         raise malformed(_TOO_DEEP)
-    if isinstance(value, dict):
-        return {
-            key: REMOVED
-            if item and _names_secret(key)
-            else _trimmed(item, depth - 1)
-            if isinstance(item, (dict, list))
-            else item
-            for key, item in value.items()
-            if not _is_noise(key)
-        }
-    return [_trimmed(item, depth - 1) if isinstance(item, (dict, list)) else item for item in value]
+    if isinstance(value, list):
+        return [
+            _trimmed(item, depth - 1) if isinstance(item, (dict, list)) else item for item in value
+        ]
+    kept = {}
+    for key, item in value.items():
+        match _fate(key):
+            case _Fate.DROPPED:
+                continue
+            case _Fate.REMOVED if item:
+                kept[key] = REMOVED
+            case _:
+                kept[key] = _trimmed(item, depth - 1) if isinstance(item, (dict, list)) else item
+    return kept
 
 
-def _is_noise(key: str) -> bool:
-    return key in _DROPPED_KEYS or (key.endswith("_url") and key not in _KEPT_URLS)
+class _Fate(Enum):
+    KEPT = auto()
+    DROPPED = auto()
+    REMOVED = auto()
 
 
-def _names_secret(key: str) -> bool:
+@functools.lru_cache(maxsize=4096)  # GitHub has a few hundred keys; a warm function knows them.
+def _fate(key: str) -> _Fate:
+    if key in _NOISE or (key.endswith("_url") and key != "html_url"):
+        return _Fate.DROPPED
     lowered = key.lower()
-    return any(word in lowered for word in _SECRET_WORDS)
+    return _Fate.REMOVED if any(word in lowered for word in _SECRET_WORDS) else _Fate.KEPT
 
 
 def _storable(value: Any, depth: int) -> Any:

@@ -40,46 +40,18 @@ class Store:
 
     def insert_job(self, job: Job, route: Route, now: datetime) -> bool:
         """Whether the job is new."""
-        parameters = _job_facts(job, now) | {
-            "entity_id": job.entity.id,
-            "entity_name": job.entity.name,
-            "entity_type": job.entity.type,
-            "repo_full_name": job.repo_full_name,
-            "repo_private": job.repo_private,
-            "installation_id": job.installation_id,
-            "job_labels": json.dumps(job.labels),
-            "k8s_pool": route.pool,
-            "k8s_image": route.image,
-            "html_url": job.html_url,
-            "run_id": job.run_id,
-            "run_attempt": job.run_attempt,
-            "job_name": job.job_name,
-            "workflow_name": job.workflow_name,
-            "queued_at": job.queued_at,
-        }
-        return self._execute("insert_job", parameters).fetchone() is not None
+        row = self._execute("insert_job", job_parameters(job, route, now)).fetchone()
+        return row is not None
 
     def advance_job(self, job: Job, now: datetime) -> Status | None:
         """The status the job had before, or None if it is unknown."""
-        row = self._execute("advance_job", _job_facts(job, now)).fetchone()
+        row = self._execute("advance_job", progress_parameters(job, now)).fetchone()
         return None if row is None else Status(row[0])
 
     def append_event(
         self, delivery: Delivery, outcome: Outcome, payload: str, now: datetime
     ) -> None:
-        entity = delivery.entity
-        parameters = {
-            "event": delivery.qualified_event,
-            "outcome": outcome,
-            "installation_id": delivery.installation_id,
-            "app_id": delivery.app_id,
-            "entity_type": entity.type if entity and entity.type in ENTITY_TYPES else None,
-            "entity_id": entity.id if entity else None,
-            "entity_name": entity.name if entity else None,
-            "payload": payload,
-            "received_at": now,
-        }
-        self._execute("append_event", parameters)
+        self._execute("append_event", event_parameters(delivery, outcome, payload, now))
 
     def ping(self) -> None:
         self._execute("ping", {})
@@ -118,7 +90,27 @@ class Store:
         return connection
 
 
-def _job_facts(job: Job, now: datetime) -> dict[str, Any]:
+def job_parameters(job: Job, route: Route, now: datetime) -> dict[str, Any]:
+    return progress_parameters(job, now) | {
+        "entity_id": job.entity.id,
+        "entity_name": job.entity.name,
+        "entity_type": job.entity.type,
+        "repo_full_name": job.repo_full_name,
+        "repo_private": job.repo_private,
+        "installation_id": job.installation_id,
+        "job_labels": json.dumps(job.labels),
+        "k8s_pool": route.pool,
+        "k8s_image": route.image,
+        "html_url": job.html_url,
+        "run_id": job.run_id,
+        "run_attempt": job.run_attempt,
+        "job_name": job.job_name,
+        "workflow_name": job.workflow_name,
+        "queued_at": job.queued_at,
+    }
+
+
+def progress_parameters(job: Job, now: datetime) -> dict[str, Any]:
     return {
         "job_id": job.job_id,
         "status": job.status,
@@ -128,4 +120,21 @@ def _job_facts(job: Job, now: datetime) -> dict[str, Any]:
         "conclusion": job.conclusion,
         "steps": None if job.steps is None else json.dumps(job.steps),
         "now": now,
+    }
+
+
+def event_parameters(
+    delivery: Delivery, outcome: Outcome, payload: str, now: datetime
+) -> dict[str, Any]:
+    entity = delivery.entity
+    return {
+        "event": delivery.qualified_event,
+        "outcome": outcome,
+        "installation_id": delivery.installation_id,
+        "app_id": delivery.app_id,
+        "entity_type": entity.type if entity and entity.type in ENTITY_TYPES else None,
+        "entity_id": entity.id if entity else None,
+        "entity_name": entity.name if entity else None,
+        "payload": payload,
+        "received_at": now,
     }

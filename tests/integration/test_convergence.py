@@ -41,7 +41,7 @@ stories = st.sets(st.sampled_from(ACTIONS), min_size=1).flatmap(
     conclusion=st.sampled_from(["success", "failure", "cancelled", "skipped"]),
 )
 @settings(
-    max_examples=200,
+    max_examples=120,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -1,0 +1,78 @@
+"""`python -m webhook_fn`: the function as a process of its own, over HTTP."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+import requests
+
+from tests import github
+from tests.database import Database
+from tests.function import environment
+from tests.server import server
+from webhook_fn.http import BODY_LIMIT
+
+
+@pytest.fixture
+def url(database: Database) -> Iterator[str]:
+    with server(environment(database.role_url("prod_webhook_fn"))) as url:
+        yield url
+
+
+def test_delivery_over_http_becomes_a_row(url: str, database: Database) -> None:
+    body = github.encode(github.WorkflowJob().payload("queued"))
+    headers = github.headers("workflow_job", body)
+    answer = requests.post(f"{url}/", data=body, headers=headers, timeout=10)
+
+    assert (answer.status_code, answer.json()["outcome"]) == (200, "job_stored")
+    assert answer.headers["content-type"] == "application/json"
+    assert len(database.rows("SELECT * FROM jobs")) == 1
+
+
+def test_health_and_refusals_over_http(url: str, database: Database) -> None:
+    assert requests.get(f"{url}/health", timeout=10).json() == {"status": "ok"}
+    assert requests.get(f"{url}/", timeout=10).status_code == 405
+    assert requests.get(f"{url}/none", timeout=10).status_code == 404
+    assert requests.post(f"{url}/", data=b"{}", timeout=10).status_code == 401
+    assert database.rows("SELECT * FROM installation_events") == []
+
+
+def test_body_over_the_limit_is_413_over_http(url: str) -> None:
+    answer = requests.post(f"{url}/", data=b" " * (BODY_LIMIT + 2), timeout=30)
+    assert answer.status_code == 413
+
+
+def test_chunked_body_is_read_whole(url: str) -> None:
+    body = github.encode(github.ping())
+    pieces = (body[i : i + 7] for i in range(0, len(body), 7))
+    answer = requests.post(f"{url}/", data=pieces, headers=github.headers("ping", body), timeout=10)
+    assert answer.json()["outcome"] == "pong"
+
+
+def run(settings: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    kept = {k: v for k, v in os.environ.items() if k not in environment("")}
+    return subprocess.run(
+        [sys.executable, "-m", "webhook_fn", *arguments],
+        env={**kept, **settings},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def test_missing_settings_are_one_message_and_exit_2() -> None:
+    done = run({})
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    for name in environment(""):
+        assert name in done.stderr
+
+
+def test_port_in_use_is_said_and_exit_2(url: str, database: Database) -> None:
+    port = url.rpartition(":")[2]
+    done = run(environment(database.url), "--port", port)
+    assert done.returncode == 2
+    assert f"Cannot listen on 127.0.0.1:{port}" in done.stderr

@@ -1,0 +1,16 @@
+"""A database to measure on."""
+
+import contextlib
+from collections.abc import Iterator
+
+from reconcile.sim import postgres
+from tests.database import Cluster, Database
+
+
+@contextlib.contextmanager
+def fresh_database() -> Iterator[Database]:
+    with postgres.running() as server:
+        cluster = Cluster(server.url(), server.binaries / "psql")
+        cluster.make_template()
+        with cluster.new_database() as database:
+            yield database

@@ -1,0 +1,1 @@
+"""What builds the project's artefacts; not part of what is installed."""
