@@ -199,6 +199,7 @@ def installation(
     action: str, owner: Payload | None = None, installation_id: int = 7001, app_id: int = ORG_APP
 ) -> Payload:
     owner = owner or account()
+    sender = account(583231, "octocat", "User")
     return {
         "action": action,
         "installation": {
@@ -217,10 +218,10 @@ def installation(
             "created_at": "2026-03-01T09:00:00Z",
             "updated_at": "2026-03-01T09:00:00Z",
             "single_file_name": None,
-            "suspended_by": None,
-            "suspended_at": None,
+            "suspended_by": sender if action == "suspend" else None,
+            "suspended_at": "2026-03-01T09:30:00Z" if action == "suspend" else None,
         },
-        "sender": account(583231, "octocat", "User"),
+        "sender": sender,
     }
 
 

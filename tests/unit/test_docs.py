@@ -1,0 +1,58 @@
+"""The documentation names what exists, and only that."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.function import environment
+from webhook_fn import config
+from webhook_fn.events import Outcome
+from webhook_fn.receiver import ROUTES
+
+ROOT = Path(__file__).parent.parent.parent
+WEBHOOK = (ROOT / "docs" / "webhook.md").read_text()
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+
+
+def first_column(heading: str) -> set[str]:
+    section = WEBHOOK.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    return set(re.findall(r"^\| `([^`]+)`", section, flags=re.MULTILINE))
+
+
+def test_every_outcome_is_documented() -> None:
+    assert first_column("Outcomes") == set(Outcome)
+
+
+def test_every_setting_is_documented() -> None:
+    source = (ROOT / "webhook_fn" / "config.py").read_text()
+    read = set(re.findall(r'read\("([A-Z_]+)"', source))
+    assert set(environment("")) <= read
+    assert first_column("Settings") == read
+    with pytest.raises(config.ConfigError):
+        config.from_environment({})
+
+
+def test_every_path_is_documented() -> None:
+    for path, method in ROUTES.items():
+        assert f"`{method} {path}`" in WEBHOOK
+
+
+def test_every_make_target_named_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z]+):", makefile, flags=re.MULTILINE))
+    for document in DOCUMENTS:
+        named = set(re.findall(r"`make ([a-z]+)", document.read_text()))
+        assert named <= targets, document
+
+
+def test_every_link_leads_somewhere() -> None:
+    for document in DOCUMENTS:
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
+            assert (document.parent / link).exists(), f"{document}: {link}"
+
+
+def test_ci_runs_lint_and_the_readmes_test_command() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    assert "```\nmake test\n```" in (ROOT / "README.md").read_text()
+    assert script.rstrip().endswith("make lint\nmake test")
