@@ -9,7 +9,6 @@ import functools
 import json
 import math
 import re
-from enum import Enum, auto
 from typing import Any, cast
 
 from .http import malformed
@@ -26,6 +25,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 _SECRET_WORDS = ("token", "secret", "password", "private_key", "authorization", "jit_config")
 _TOKEN = re.compile(r"gh[a-z]_[A-Za-z0-9_]{16,}|github_pat_[A-Za-z0-9_]{16,}")
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _NOISE = frozenset({"url", "node_id", "gravatar_id"})
 
 
@@ -55,7 +55,7 @@ def trim(payload: Payload, delivery_id: str) -> str:
     """
     kept = _trimmed(payload, DEPTH_LIMIT)
     kept["_delivery"] = delivery_id
-    text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    text = _COMPACT.encode(kept)
     # A token has no character that JSON escapes, so it can be cut out of the text.
     return _TOKEN.sub(REMOVED, text)
 
@@ -69,28 +69,27 @@ def _trimmed(value: Any, depth: int) -> Any:
         ]
     kept = {}
     for key, item in value.items():
-        match _fate(key):
-            case _Fate.DROPPED:
-                continue
-            case _Fate.REMOVED if item:
-                kept[key] = REMOVED
-            case _:
-                kept[key] = _trimmed(item, depth - 1) if isinstance(item, (dict, list)) else item
+        if _is_noise(key):
+            continue
+        if item and _names_secret(key):
+            kept[key] = REMOVED
+        elif isinstance(item, (dict, list)):
+            kept[key] = _trimmed(item, depth - 1)
+        else:
+            kept[key] = item
     return kept
 
 
-class _Fate(Enum):
-    KEPT = auto()
-    DROPPED = auto()
-    REMOVED = auto()
+# GitHub has a few hundred keys, and a warm function knows them all.
+@functools.lru_cache(maxsize=4096)
+def _is_noise(key: str) -> bool:
+    return key in _NOISE or (key.endswith("_url") and key != "html_url")
 
 
-@functools.lru_cache(maxsize=4096)  # GitHub has a few hundred keys; a warm function knows them.
-def _fate(key: str) -> _Fate:
-    if key in _NOISE or (key.endswith("_url") and key != "html_url"):
-        return _Fate.DROPPED
+@functools.lru_cache(maxsize=4096)
+def _names_secret(key: str) -> bool:
     lowered = key.lower()
-    return _Fate.REMOVED if any(word in lowered for word in _SECRET_WORDS) else _Fate.KEPT
+    return any(word in lowered for word in _SECRET_WORDS)
 
 
 def _storable(value: Any, depth: int) -> Any:
