@@ -39,14 +39,14 @@ lock: $(VENV)/.installed ## resolve requirements.lock anew from pyproject.toml
 clean: ## remove what the other targets made
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# uv installs the lock in seconds; where it cannot (no wheel, a private index known to pip only),
-# pip installs the same lock.
+# uv installs the lock in seconds; where it cannot (an index that only pip is told of), pip
+# installs the same lock.
 $(VENV)/.installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit( \
 	    "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name one with PYTHON=")'
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
 	    echo "This Python has no venv module; on Debian: apt-get install python3-venv" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --clear $(VENV)
 	grep -A999 '^uv==' requirements.lock | sed '/^[^ u#]/,$$d' > $(VENV)/uv.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock \
 	    && $(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock \

@@ -11,12 +11,16 @@
 \else
 DO $$ BEGIN RAISE EXCEPTION 'Name the schema: psql -v schema=prod -f schema.sql'; END $$;
 \endif
+SELECT length(:'schema') > 50 AS schema_is_too_long \gset
+\if :schema_is_too_long
+DO $$ BEGIN RAISE EXCEPTION 'The schema''s name must have at most 50 characters.'; END $$;
+\endif
 \set webhook_fn_role :schema _webhook_fn
 \set reconcile_role :schema _reconcile
 
 BEGIN;
 SET LOCAL client_min_messages = warning;  -- "already exists, skipping" is the normal case
-SET LOCAL lock_timeout = '10s';           -- rather fail here than queue up in front of the fleet
+SET LOCAL lock_timeout = '2s';            -- rather fail here than hold up deliveries, which give up after 3 s
 DO $$ BEGIN PERFORM pg_advisory_xact_lock(hashtext('riscv-runners schema.sql')); END $$;
 
 CREATE SCHEMA IF NOT EXISTS :"schema";
@@ -64,16 +68,17 @@ CREATE TABLE IF NOT EXISTS jobs (
 );
 
 -- What GitHub says of the job itself, for dashboards and for grouping by workflow run.
-ALTER TABLE jobs ADD COLUMN IF NOT EXISTS run_id        BIGINT;
-ALTER TABLE jobs ADD COLUMN IF NOT EXISTS run_attempt   INTEGER;
-ALTER TABLE jobs ADD COLUMN IF NOT EXISTS job_name      TEXT;
-ALTER TABLE jobs ADD COLUMN IF NOT EXISTS workflow_name TEXT;
-ALTER TABLE jobs ADD COLUMN IF NOT EXISTS conclusion    TEXT;         -- set once completed
-ALTER TABLE jobs ADD COLUMN IF NOT EXISTS queued_at     TIMESTAMPTZ;  -- GitHub's own three times
-ALTER TABLE jobs ADD COLUMN IF NOT EXISTS started_at    TIMESTAMPTZ;
-ALTER TABLE jobs ADD COLUMN IF NOT EXISTS completed_at  TIMESTAMPTZ;
-ALTER TABLE jobs ADD COLUMN IF NOT EXISTS repo_private  BOOLEAN;      -- unknown is treated as private
-ALTER TABLE jobs ADD COLUMN IF NOT EXISTS steps         JSONB;        -- name, number, conclusion, times
+ALTER TABLE jobs
+    ADD COLUMN IF NOT EXISTS run_id        BIGINT,
+    ADD COLUMN IF NOT EXISTS run_attempt   INTEGER,
+    ADD COLUMN IF NOT EXISTS job_name      TEXT,
+    ADD COLUMN IF NOT EXISTS workflow_name TEXT,
+    ADD COLUMN IF NOT EXISTS conclusion    TEXT,         -- set once completed
+    ADD COLUMN IF NOT EXISTS queued_at     TIMESTAMPTZ,  -- GitHub's own three times
+    ADD COLUMN IF NOT EXISTS started_at    TIMESTAMPTZ,
+    ADD COLUMN IF NOT EXISTS completed_at  TIMESTAMPTZ,
+    ADD COLUMN IF NOT EXISTS repo_private  BOOLEAN,      -- unknown is treated as private
+    ADD COLUMN IF NOT EXISTS steps         JSONB;        -- number, name, status, conclusion, times
 
 CREATE INDEX IF NOT EXISTS idx_jobs_active    ON jobs (entity_id, job_labels, created_at) WHERE status != 'completed';
 CREATE INDEX IF NOT EXISTS idx_jobs_reconcile ON jobs (installation_id)                   WHERE status != 'completed';
@@ -209,6 +214,7 @@ END $$;
 -- Taken away and given anew, so that applying a schema that gives less also takes the rest away.
 REVOKE ALL ON ALL TABLES    IN SCHEMA :"schema" FROM :"webhook_fn_role", :"reconcile_role";
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA :"schema" FROM :"webhook_fn_role", :"reconcile_role";
+REVOKE ALL ON SCHEMA :"schema" FROM :"webhook_fn_role", :"reconcile_role";
 GRANT USAGE ON SCHEMA :"schema" TO :"webhook_fn_role", :"reconcile_role";
 
 -- The function inserts jobs, moves them on, and appends events. It reads only what those

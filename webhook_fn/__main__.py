@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 
 from . import config
@@ -32,8 +33,7 @@ def main(arguments: list[str]) -> int:
             host=options.host,
             port=options.port,
             threads=options.threads,
-            # One more byte than the limit: the application says 413 in its own words.
-            max_request_body_size=BODY_LIMIT + 1,
+            max_request_body_size=BODY_LIMIT + 1,  # waitress refuses what reaches this
             ident="webhook_fn",
         )
     except OSError as error:
@@ -41,6 +41,8 @@ def main(arguments: list[str]) -> int:
         return 2
     sys.stdout.write(f"Listening on http://{options.host}:{server.effective_port}/\n")
     sys.stdout.flush()
+    # run() ends at SystemExit, and lets the requests under way finish first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     server.run()
     return 0
 

@@ -58,10 +58,10 @@ def read_event(event: Any) -> Request:
         raise malformed("This is not a function URL event of format 2.0.") from None
     if not all(isinstance(text, str) for text in (method, path, body, *names.values())):
         raise malformed("This is not a function URL event of format 2.0.")
-    return Request(method, path, names, _decode_body(body, encoded=bool(encoded)))
+    return Request(method, path, names, functools.partial(_decode, body, bool(encoded)))
 
 
-def _decode_body(body: str, *, encoded: bool) -> bytes:
+def _decode(body: str, encoded: bool) -> bytes:
     # Four characters of base64 hold three bytes: refused before it is decoded.
     if len(body) > BODY_LIMIT * (4 / 3 if encoded else 1) + 4:
         raise too_large()

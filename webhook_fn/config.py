@@ -1,5 +1,6 @@
 """The function's settings, read from the environment once."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,19 @@ ENVIRONMENTS = ("prod", "staging")
 # GitHub hangs up after 10 s: connecting and two statements must end well before that.
 CONNECT_TIMEOUT_SECONDS = 3
 STATEMENT_TIMEOUT_SECONDS = 3
-TCP_TIMEOUT_MILLISECONDS = 4000
+TCP_SETTINGS = {  # how long a peer may be silent that the kernel should hear from
+    "tcp_user_timeout": 4000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 2,
+}
+
+# The host is a name of labels of at most 63 characters, or an IPv6 address.
+_HTTP_URL = re.compile(
+    r"https?://(?:[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?|\[[0-9a-f:.]+\])"
+    r"(?::\d{1,5})?(?:[/?][!-~]*)?",
+    re.IGNORECASE,
+)
 
 
 class ConfigError(Exception):
@@ -90,8 +103,8 @@ def _conninfo(value: str) -> str:
         return dsn.secured(
             value,
             connect_timeout=CONNECT_TIMEOUT_SECONDS,
-            tcp_user_timeout=TCP_TIMEOUT_MILLISECONDS,
             application_name="webhook_fn",
+            **TCP_SETTINGS,
         )
     except psycopg.ProgrammingError:
         # The value holds a password, and libpq's message quotes the value.
@@ -112,7 +125,10 @@ def _routes(value: str) -> routes.Routes:
 
 
 def _http_url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not _HTTP_URL.fullmatch(value):
         raise ValueError("must be an http or https URL")
+    try:
+        urlsplit(value).port  # noqa: B018 it is checked when it is read
+    except ValueError:
+        raise ValueError("must have a port below 65536") from None
     return value

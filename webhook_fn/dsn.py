@@ -4,6 +4,7 @@ import ipaddress
 from collections.abc import Mapping
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import Conninfo
 
 TLS_MODES = frozenset({"require", "verify-ca", "verify-full"})
 
@@ -21,9 +22,19 @@ def secured(url: str, **settings: str | int) -> str:
 
 
 def _is_local(parameters: Mapping[str, object]) -> bool:
-    # libpq takes lists, prefers hostaddr, and reads no host at all as the local socket.
-    hosts = str(parameters.get("hostaddr") or parameters.get("host") or "localhost")
-    return all(_is_loopback(host) for host in hosts.split(","))
+    if "service" in parameters:
+        return False  # It may lead anywhere.
+    # What a URL leaves out, libpq takes from PGHOST and its like; with none of them it uses the
+    # local socket. It takes lists, and prefers hostaddr.
+    defaults = {
+        option.keyword.decode(): option.val.decode()
+        for option in Conninfo.get_defaults()
+        if option.val
+    }
+    known = {name: value for name, value in parameters.items() if value}
+    hosts = known.get("hostaddr") or known.get("host")
+    hosts = hosts or defaults.get("hostaddr") or defaults.get("host") or "localhost"
+    return all(_is_loopback(host) for host in str(hosts).split(","))
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,18 +1,15 @@
 """What each event means: from a delivery to a decision. Pure: no I/O, no clock, no log."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
 
 from . import fields
-from .http import Request, RequestError, malformed
+from .http import RequestError, malformed
 from .job import STATUS_AFTER, Entity, Job, Status, read_job
 from .payload import Payload, parse
 from .routes import Route, Routes
-
-T = TypeVar("T")
 
 
 class Outcome(StrEnum):
@@ -47,7 +44,7 @@ class Apps:
     def serve(self, app_id: int, entity: Entity) -> bool:
         """Both Apps on one account deliver each job twice; only one of them can run it."""
         wanted = {"Organization": self.organization, "User": self.personal}
-        return wanted.get(entity.type) == app_id
+        return wanted.get(entity.type or "") == app_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +91,16 @@ _NAME = re.compile(r"[a-z_]{1,64}")
 _DELIVERY_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
-# Where the events we act on keep the account they are about.
-ACCOUNT_OF = {
-    "workflow_job": ("repository", "owner"),
-    "installation": ("installation", "account"),
-    "installation_repositories": ("installation", "account"),
-    "installation_target": ("account",),
-}
-# Where others may have one.
-LIKELY_ACCOUNTS = (("organization",), ("repository", "owner"), ("installation", "account"))
+INSTALLATION_EVENTS = ("installation", "installation_repositories", "installation_target")
+# Where an event may keep the account it is about, the likeliest first.
+ACCOUNTS = (("installation", "account"), ("account",), ("organization",), ("repository", "owner"))
 
 
-def read_delivery(request: Request, apps: Apps) -> Delivery:
-    """The headers first, then the body; all that the events we act on must have is there."""
-    event = request.headers.get("x-github-event", "")
-    delivery_id = request.headers.get("x-github-delivery", "")
-    target = request.headers.get("x-github-hook-installation-target-id", "")
+def read_delivery(headers: Mapping[str, str], body: bytes, apps: Apps) -> Delivery:
+    """The headers first, then the body."""
+    event = headers.get("x-github-event", "")
+    delivery_id = headers.get("x-github-delivery", "")
+    target = headers.get("x-github-hook-installation-target-id", "")
     if not _NAME.fullmatch(event):
         raise malformed("The header X-GitHub-Event does not name an event.")
     if not _DELIVERY_ID.fullmatch(delivery_id):
@@ -118,20 +109,23 @@ def read_delivery(request: Request, apps: Apps) -> Delivery:
         raise malformed(
             "The header X-GitHub-Hook-Installation-Target-ID names neither of our GitHub Apps."
         )
-    payload = parse(request.body)
+    payload = parse(body)
     action = payload.get("action")
     if not isinstance(action, str) or not _NAME.fullmatch(action):
         action = None
-    if event in ACCOUNT_OF:
-        if action is None:
-            raise malformed("The payload has no action.")
-        installation_id: int | None = fields.identifier(payload, "installation", "id")
-        entity: Entity | None = _account(payload, *ACCOUNT_OF[event])
-    else:
-        installation_id = _if_there(fields.identifier, payload, "installation", "id")
-        candidates = (_if_there(_account, payload, *path) for path in LIKELY_ACCOUNTS)
-        entity = next((account for account in candidates if account), None)
-    return Delivery(delivery_id, event, action, int(target), installation_id, entity, payload)
+    if action is None and event in ("workflow_job", *INSTALLATION_EVENTS):
+        raise malformed("The payload has no action.")
+    if event in INSTALLATION_EVENTS:
+        fields.identifier(payload, "installation", "id")
+    return Delivery(
+        id=delivery_id,
+        event=event,
+        action=action,
+        app_id=int(target),
+        installation_id=_identifier_if_there(payload, "installation", "id"),
+        entity=_owner(payload) if event == "workflow_job" else _account_if_there(payload),
+        payload=payload,
+    )
 
 
 def decide(delivery: Delivery, routes: Routes, apps: Apps, *, proxying: bool) -> Decision:
@@ -140,7 +134,7 @@ def decide(delivery: Delivery, routes: Routes, apps: Apps, *, proxying: bool) ->
         return HandToStaging()
     if delivery.event == "workflow_job" and entity is not None:
         return _decide_job(delivery, entity, routes, apps)
-    if delivery.event in ACCOUNT_OF:
+    if delivery.event in INSTALLATION_EVENTS:
         return Record(Outcome.RECORDED)
     if delivery.event == "ping":
         return Record(Outcome.PONG)
@@ -181,19 +175,43 @@ def _refusal(
     return None
 
 
-def _account(payload: Payload, *path: str) -> Entity:
-    """An enterprise has a slug for a login, and `organization` has no type: it is its own."""
-    kind = fields.optional_text(payload, *path, "type")
+def _owner(payload: Payload) -> Entity:
     return Entity(
-        id=fields.identifier(payload, *path, "id"),
-        name=fields.optional_text(payload, *path, "slug") or fields.text(payload, *path, "login"),
-        type=kind or fields.optional_text(payload, "target_type") or "Organization",
+        id=fields.identifier(payload, "repository", "owner", "id"),
+        name=fields.text(payload, "repository", "owner", "login"),
+        type=fields.text(payload, "repository", "owner", "type"),
     )
 
 
-def _if_there(read: Callable[..., T], payload: Payload, *path: str) -> T | None:
-    """Nothing is asked of an event that we only write down."""
+def _account_if_there(payload: Payload) -> Entity | None:
+    """Nothing is asked of an event that is only written down: what it says of its account.
+
+    An enterprise has a slug for a login; `organization` has no type, being one.
+    """
+    for path in ACCOUNTS:
+        account_id = _identifier_if_there(payload, *path, "id")
+        if account_id is not None:
+            name = _text_if_there(payload, *path, "login") or _text_if_there(payload, *path, "slug")
+            kind = _text_if_there(payload, *path, "type") or _target_type(payload)
+            if path == ("organization",):
+                kind = "Organization"
+            return Entity(account_id, name, kind)
+    target_id = _identifier_if_there(payload, "installation", "target_id")
+    return None if target_id is None else Entity(target_id, None, _target_type(payload))
+
+
+def _target_type(payload: Payload) -> str | None:
+    own = _text_if_there(payload, "target_type")
+    return own or _text_if_there(payload, "installation", "target_type")
+
+
+def _identifier_if_there(payload: Payload, *path: str) -> int | None:
     try:
-        return read(payload, *path)
+        return fields.optional_identifier(payload, *path)
     except RequestError:
         return None
+
+
+def _text_if_there(payload: Payload, *path: str) -> str | None:
+    value = fields.optional(payload, *path)
+    return value if isinstance(value, str) and value else None

@@ -28,6 +28,12 @@ def identifier(payload: Payload, *path: str, largest: int = LARGEST_ID) -> int:
     return value
 
 
+def optional_identifier(payload: Payload, *path: str, largest: int = LARGEST_ID) -> int | None:
+    if optional(payload, *path) is None:
+        return None
+    return identifier(payload, *path, largest=largest)
+
+
 def text(payload: Payload, *path: str) -> str:
     value = optional(payload, *path)
     if not isinstance(value, str) or not value:

@@ -1,6 +1,6 @@
 """A request and a response, the same for Lambda and WSGI."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 BODY_LIMIT = 25 * 1024 * 1024  # GitHub's own limit for a delivery.
@@ -11,7 +11,7 @@ class Request:
     method: str
     path: str
     headers: Mapping[str, str]  # names in lower case
-    body: bytes
+    read_body: Callable[[], bytes]  # raises RequestError: a body's faults come after the path's
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from datetime import datetime
 from enum import StrEnum
 
 from . import fields
-from .http import malformed
 from .payload import Payload
 from .routes import normalised_labels
 
@@ -34,8 +33,8 @@ class Entity:
     """The account a delivery is about: the owner of the repository, or of the installation."""
 
     id: int
-    name: str
-    type: str  # GitHub's word: Organization, User, …
+    name: str | None  # known of every account that has a job
+    type: str | None  # GitHub's word: Organization, User, Enterprise, …
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +46,9 @@ class Job:
     repo_private: bool
     installation_id: int
     labels: tuple[str, ...]  # normalised
-    run_id: int
-    run_attempt: int
-    job_name: str
+    run_id: int | None
+    run_attempt: int | None
+    job_name: str | None
     workflow_name: str | None
     html_url: str | None
     queued_at: datetime | None
@@ -65,6 +64,9 @@ class Job:
 def read_job(payload: Payload, status: Status, entity: Entity) -> Job:
     """A delivery contributes what its own stage knows and nothing else.
 
+    Only what the job cannot be stored without must be there: demand is not turned away because
+    something is missing that a dashboard would show.
+
     GitHub fills started_at of a job nobody has taken with the time it was queued, and of a job
     cancelled in the queue likewise: a start is a start only with a runner.
     """
@@ -75,8 +77,6 @@ def read_job(payload: Payload, status: Status, entity: Entity) -> Job:
     completed_at = fields.optional_time(payload, "workflow_job", "completed_at")
     conclusion = fields.optional_text(payload, "workflow_job", "conclusion")
     finished = status is Status.COMPLETED
-    if finished and conclusion is None:
-        raise malformed("The payload's workflow_job is completed without a conclusion.")
     steps = _steps(payload)
     return Job(
         job_id=fields.identifier(payload, "workflow_job", "id"),
@@ -85,11 +85,11 @@ def read_job(payload: Payload, status: Status, entity: Entity) -> Job:
         repo_private=fields.flag(payload, "repository", "private"),
         installation_id=fields.identifier(payload, "installation", "id"),
         labels=normalised_labels(fields.items(payload, "workflow_job", "labels", of=str)),
-        run_id=fields.identifier(payload, "workflow_job", "run_id"),
-        run_attempt=fields.identifier(
+        run_id=fields.optional_identifier(payload, "workflow_job", "run_id"),
+        run_attempt=fields.optional_identifier(
             payload, "workflow_job", "run_attempt", largest=fields.LARGEST_INTEGER
         ),
-        job_name=fields.text(payload, "workflow_job", "name"),
+        job_name=fields.optional_text(payload, "workflow_job", "name"),
         workflow_name=fields.optional_text(payload, "workflow_job", "workflow_name"),
         html_url=fields.optional_text(payload, "workflow_job", "html_url"),
         queued_at=fields.optional_time(payload, "workflow_job", "created_at"),

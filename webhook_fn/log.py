@@ -9,3 +9,4 @@ import sys
 
 def emit(event: str, **details: str | float | None) -> None:
     sys.stdout.write(json.dumps({"event": event, **details}, separators=(",", ":")) + "\n")
+    sys.stdout.flush()  # A pipe would keep lines back, and lose them with the process.

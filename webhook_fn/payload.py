@@ -30,11 +30,11 @@ _NOISE = frozenset({"url", "node_id", "gravatar_id"})
 
 
 def parse(body: bytes) -> Payload:
-    """The body as a JSON object whose every string PostgreSQL can store."""
+    """The body as a JSON object whose every string PostgreSQL can store, and without tokens."""
     try:
-        payload: Any = json.loads(
-            body.decode(), parse_float=_finite_float, parse_constant=_refuse_constant
-        )
+        # A token has no character that JSON escapes, so it can be cut out of the text.
+        text = _TOKEN.sub(REMOVED, body.decode())
+        payload: Any = json.loads(text, parse_float=_finite_float, parse_constant=_refuse_constant)
     except UnicodeDecodeError:
         raise malformed("The body is not UTF-8.") from None
     except RecursionError:
@@ -55,9 +55,7 @@ def trim(payload: Payload, delivery_id: str) -> str:
     """
     kept = _trimmed(payload, DEPTH_LIMIT)
     kept["_delivery"] = delivery_id
-    text = _COMPACT.encode(kept)
-    # A token has no character that JSON escapes, so it can be cut out of the text.
-    return _TOKEN.sub(REMOVED, text)
+    return _COMPACT.encode(kept)
 
 
 def _trimmed(value: Any, depth: int) -> Any:

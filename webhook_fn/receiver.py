@@ -1,7 +1,7 @@
 """From a request to a response: the order in which a delivery is checked and acted on."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -41,7 +41,7 @@ class Receiver:
     config: Config
     store: Store
     clock: Callable[[], datetime]
-    hand_on: Callable[[str, Request], None]
+    hand_on: Callable[[str, Mapping[str, str], bytes], None]
 
     def respond(self, request: Request) -> Response:
         """Never raises for what a sender or the database can do."""
@@ -84,23 +84,24 @@ class Receiver:
         return Response(200, {"status": "ok"})
 
     def _receive(self, request: Request) -> Response:
-        if len(request.body) > BODY_LIMIT:
+        body = request.read_body()
+        if len(body) > BODY_LIMIT:
             raise too_large()
         header = request.headers.get("x-hub-signature-256")
         if header is None:
             raise RequestError(401, "The header X-Hub-Signature-256 is missing.")
-        if not signature.is_valid(self.config.webhook_secret, request.body, header):
+        if not signature.is_valid(self.config.webhook_secret, body, header):
             raise RequestError(401, "The header X-Hub-Signature-256 does not match the body.")
         if request.headers.get("content-type", "").startswith("application/x-www-form"):
             raise RequestError(400, "The webhook's content type must be application/json.")
-        delivery = read_delivery(request, self.config.apps)
+        delivery = read_delivery(request.headers, body, self.config.apps)
         # Everything that can be wrong with a delivery is found before the first write.
         payload = trim(delivery.payload, delivery.id)
-        outcome = self._act(delivery, request)
+        outcome = self._act(delivery, request.headers, body)
         self.store.append_event(delivery, outcome, payload, self.clock())
         return Response(200, {"event": delivery.qualified_event, "outcome": outcome})
 
-    def _act(self, delivery: Delivery, request: Request) -> Outcome:
+    def _act(self, delivery: Delivery, headers: Mapping[str, str], body: bytes) -> Outcome:
         config = self.config
         match decide(delivery, config.routes, config.apps, proxying=config.proxying):
             case Record(outcome):
@@ -108,7 +109,7 @@ class Receiver:
             case HandToStaging():
                 if config.staging_url is None:  # config.py refuses this combination.
                     raise RequestError(502, "There is no staging to hand this to.")
-                self.hand_on(config.staging_url, request)
+                self.hand_on(config.staging_url, headers, body)
                 return Outcome.PROXIED_TO_STAGING
             case StoreJob() as decision:
                 return self._store_job(decision)

@@ -38,7 +38,7 @@ class Route:
     entities: Accounts = Accounts()
     repositories: frozenset[str] = frozenset()  # lower case, `owner/name`
 
-    def serves(self, entity_id: int, entity_name: str, repository: str) -> bool:
+    def serves(self, entity_id: int, entity_name: str | None, repository: str) -> bool:
         """A limited route serves a job of a listed entity or of a listed repository."""
         if not self.entities.members and not self.repositories:
             return True
@@ -55,7 +55,7 @@ class Routes:
     staging_entities: Accounts = Accounts()
 
     def find(
-        self, labels: tuple[str, ...], entity_id: int, entity_name: str, repository: str
+        self, labels: tuple[str, ...], entity_id: int, entity_name: str | None, repository: str
     ) -> Route | None:
         for route in self.routes:
             if route.labels == labels and route.serves(entity_id, entity_name, repository):

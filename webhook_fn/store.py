@@ -2,7 +2,6 @@
 
 import json
 import re
-import select
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -68,25 +67,26 @@ class Store:
         except psycopg.OperationalError:
             if not connection.closed:
                 raise  # The database answered, with a no (a timeout, say).
-        # The connection died under us. All statements bear being repeated: if the answer was
-        # lost after the commit, a job is unchanged and an event is written twice, not never.
+        # The connection is dead, perhaps since long before this statement. All statements bear
+        # being repeated: if only the answer was lost, after the commit, a job is unchanged and
+        # an event is written twice, not never.
         return self._open().execute(QUERIES[name], parameters)
 
     def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
-        connection = self._connection
-        if connection is not None and not connection.closed:
-            # Between two statements a server has nothing to say but that it is going away.
-            # Asking the socket is free; asking the server would cost a round trip.
-            readable, _, _ = select.select([connection.fileno()], [], [], 0)
-            if not readable:
-                return connection
-        self.close()
+        if self._connection is None or self._connection.closed:
+            self._connection = self._connect()
+        return self._connection
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         connection = psycopg.connect(self.conninfo, autocommit=True)
-        self._connection = connection
-        connection.execute(
-            QUERIES["configure_session"],
-            {"schema": self.schema, "timeout": f"{self.statement_timeout_seconds}s"},
-        )
+        try:
+            connection.execute(
+                QUERIES["configure_session"],
+                {"schema": self.schema, "timeout": f"{self.statement_timeout_seconds}s"},
+            )
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .app import make_receiver
 from .config import Config
-from .http import BODY_LIMIT, Request, RequestError, Response, malformed, too_large
+from .http import BODY_LIMIT, Request, Response, malformed, too_large
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
@@ -26,11 +26,7 @@ def make_application(
         receiver: Receiver | None = getattr(local, "receiver", None)
         if receiver is None:
             receiver = local.receiver = make_receiver(config)
-        try:
-            response = receiver.respond(read_environ(environ))
-        except RequestError as error:
-            response = error.response
-        return _write(response, start_response)
+        return _write(receiver.respond(read_environ(environ)), start_response)
 
     return application
 
@@ -42,13 +38,18 @@ def read_environ(environ: "WSGIEnvironment") -> Request:
         if name.startswith("HTTP_")
     }
     headers["content-type"] = environ.get("CONTENT_TYPE", "")
+    path = environ.get("PATH_INFO") or "/"
+    return Request(environ["REQUEST_METHOD"], path, headers, lambda: _read_body(environ))
+
+
+def _read_body(environ: "WSGIEnvironment") -> bytes:
     length = environ.get("CONTENT_LENGTH") or "0"
     if not (length.isascii() and length.isdigit()):
         raise malformed("The header Content-Length is not a number.")
     if int(length) > BODY_LIMIT:
         raise too_large()
-    body = environ["wsgi.input"].read(int(length))
-    return Request(environ["REQUEST_METHOD"], environ.get("PATH_INFO") or "/", headers, body)
+    body: bytes = environ["wsgi.input"].read(int(length))
+    return body
 
 
 def _write(response: Response, start_response: "StartResponse") -> Iterable[bytes]:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -65,39 +66,45 @@ def find_binaries() -> Path:
 
 
 @contextlib.contextmanager
-def running() -> Iterator[Server]:
-    """A fresh cluster for the length of the block, or of this process, whichever ends first."""
-    supervisor, server = _launch_on_a_free_port(find_binaries())
+def running(*, in_memory: bool = True) -> Iterator[Server]:
+    """A fresh cluster for the length of the block, or of this process, whichever ends first.
+
+    Its files are kept in memory where there is room; not for more data than that.
+    """
+    supervisor, server = _launch_on_a_free_port(find_binaries(), in_memory=in_memory)
     try:
         yield server
     finally:
         _stop(supervisor)
 
 
-def _launch_on_a_free_port(binaries: Path) -> tuple[subprocess.Popen[bytes], Server]:
+def _launch_on_a_free_port(
+    binaries: Path, *, in_memory: bool
+) -> tuple[subprocess.Popen[bytes], Server]:
     for _ in range(PORT_ATTEMPTS - 1):
         with contextlib.suppress(_PortTakenError):
-            return _launch(binaries)
-    return _launch(binaries)
+            return _launch(binaries, in_memory=in_memory)
+    return _launch(binaries, in_memory=in_memory)
 
 
 class _PortTakenError(PostgresError):
     """Somebody took the port between our look and PostgreSQL's start."""
 
 
-def _launch(binaries: Path) -> tuple[subprocess.Popen[bytes], Server]:
+def _launch(binaries: Path, *, in_memory: bool) -> tuple[subprocess.Popen[bytes], Server]:
     user = NOBODY if os.geteuid() == 0 else None
     with contextlib.ExitStack() as undo:
 
-        def directory(parent: Path | None) -> Path:
+        def directory(parent: Path) -> Path:
             made = Path(tempfile.mkdtemp(prefix="riscv-runners-postgres-", dir=parent))
             undo.callback(shutil.rmtree, made, ignore_errors=True)
             if user is not None:
                 os.chown(made, user, user)
             return made
 
-        cluster = directory(_memory())
-        install = directory(None)
+        disk = _temporary(open_to_all=user is not None)
+        cluster = directory((_memory() if in_memory else None) or disk)
+        install = directory(disk)
         if user is not None:
             binaries = _readable_by(user, binaries, install)
         command: list[str | Path] = [binaries / "initdb", "-D", cluster / "data"]
@@ -107,6 +114,15 @@ def _launch(binaries: Path) -> tuple[subprocess.Popen[bytes], Server]:
         supervisor = _start(binaries, cluster, user, port, remove=(cluster, install))
         undo.pop_all()  # From here on the supervisor cleans up.
     return supervisor, Server(port=port, binaries=binaries)
+
+
+def _temporary(*, open_to_all: bool) -> Path:
+    """Where temporary files go; for somebody else's, a place that everybody can get to."""
+    for place in (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")):  # noqa: S108
+        way = (place.resolve(), *place.resolve().parents)
+        if not open_to_all or all(step.stat().st_mode & stat.S_IXOTH for step in way):
+            return place
+    raise PostgresError("There is no temporary folder that PostgreSQL's user can reach.")
 
 
 def _memory() -> Path | None:

@@ -1,5 +1,6 @@
 """`python -m webhook_fn`: the function as a process of its own, over HTTP."""
 
+import json
 import os
 import subprocess
 import sys
@@ -42,6 +43,31 @@ def test_health_and_refusals_over_http(url: str, database: Database) -> None:
 def test_body_over_the_limit_is_413_over_http(url: str) -> None:
     answer = requests.post(f"{url}/", data=b" " * (BODY_LIMIT + 2), timeout=30)
     assert answer.status_code == 413
+
+
+def test_path_comes_before_size_over_http(url: str) -> None:
+    answer = requests.post(f"{url}/nothing", data=b" " * BODY_LIMIT, timeout=30)
+    assert answer.status_code == 404
+
+
+def test_log_appears_at_once_and_sigterm_is_a_clean_end(database: Database) -> None:
+    settings = environment(database.role_url("prod_webhook_fn"))
+    buffered = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "webhook_fn", "--port", "0"],
+        env={**buffered, **settings},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        url = process.stdout.readline().removeprefix("Listening on ").strip()
+        requests.get(f"{url}health", timeout=10)
+        assert json.loads(process.stdout.readline())["path"] == "/health"
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
+    assert process.returncode == 0
 
 
 def test_chunked_body_is_read_whole(url: str) -> None:

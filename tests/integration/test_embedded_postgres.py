@@ -1,44 +1,56 @@
 """The embedded PostgreSQL leaves nothing behind, however its owner ends."""
 
+import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from reconcile.sim import postgres
+from tests.waiting import wait_until
+
 OWNER = """
 import sys, time
 from reconcile.sim import postgres
-with postgres.running() as server:
+with postgres.running(in_memory={in_memory}) as server:
     print(server.url(), flush=True)
     {rest}
 """
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 15) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """Not pytest's own: that is closed to others, and as root the server is somebody else."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
-def start(rest: str, scratch: Path) -> tuple[subprocess.Popen[str], str]:
-    scratch.chmod(0o777)  # As root the server runs as somebody else.
+@contextlib.contextmanager
+def owner(
+    rest: str, scratch: Path, *, in_memory: bool = True
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     process = subprocess.Popen(
-        [sys.executable, "-c", OWNER.format(rest=rest)],
+        [sys.executable, "-c", OWNER.format(rest=rest, in_memory=in_memory)],
         stdout=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(scratch)},
         text=True,
     )
-    assert process.stdout is not None
-    return process, process.stdout.readline().strip()
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert url.startswith("postgresql://"), "the server did not start"
+        yield process, url
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def answers(url: str) -> bool:
@@ -53,21 +65,43 @@ def directories(scratch: Path) -> list[Path]:
     return list(scratch.glob("riscv-runners-postgres-*"))
 
 
+@pytest.mark.parametrize("in_memory", [True, False])
 @pytest.mark.parametrize("killed", [signal.SIGKILL, signal.SIGTERM])
-def test_server_ends_with_its_owner(killed: signal.Signals, tmp_path: Path) -> None:
-    owner, url = start("time.sleep(60)", tmp_path)
-    assert answers(url)
-    assert directories(tmp_path)
+def test_server_ends_with_its_owner(killed: signal.Signals, in_memory: bool, scratch: Path) -> None:
+    with owner("time.sleep(60)", scratch, in_memory=in_memory) as (process, url):
+        assert answers(url)
+        assert directories(scratch)
+        process.send_signal(killed)
+        process.wait()
+        wait_until(lambda: not answers(url))
+        wait_until(lambda: not directories(scratch))
 
-    owner.send_signal(killed)
-    owner.communicate()
-    assert wait_until(lambda: not answers(url))
-    assert wait_until(lambda: not directories(tmp_path))
 
-
-def test_server_ends_with_its_block_and_with_an_exception(tmp_path: Path) -> None:
-    for rest in ("pass", "raise SystemExit(3)"):
-        owner, url = start(rest, tmp_path)
-        owner.communicate()
+@pytest.mark.parametrize(("rest", "status"), [("pass", 0), ("raise SystemExit(3)", 3)])
+def test_server_ends_with_its_block(rest: str, status: int, scratch: Path) -> None:
+    with owner(rest, scratch) as (process, url):
+        assert process.wait() == status
         assert not answers(url)
-        assert directories(tmp_path) == []
+        assert directories(scratch) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as somebody else")
+def test_root_runs_binaries_that_only_root_can_reach(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clone under /root: the server's user may not even look there."""
+    closed = scratch / "closed"
+    closed.mkdir(mode=0o700)
+    binaries = postgres.find_binaries()
+    package = binaries.parent.parent
+    for part in (package, package.with_name(f"{package.name}.libs")):
+        if part.is_dir():
+            shutil.copytree(part, closed / part.name, symlinks=True)
+    hidden = closed / package.name / binaries.parent.name / "bin"
+    monkeypatch.setattr(postgres, "find_binaries", lambda: hidden)
+    monkeypatch.setenv("TMPDIR", str(closed))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+
+    with postgres.running() as server:
+        assert answers(server.url())
+        assert closed not in server.binaries.parents

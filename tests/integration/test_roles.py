@@ -104,9 +104,11 @@ def test_neither_role_owns_anything_or_logs_in(database: Database) -> None:
 
 def test_applying_the_schema_takes_back_what_was_given_by_hand(database: Database) -> None:
     database.execute("GRANT ALL ON jobs, workers TO prod_webhook_fn")
+    database.execute("GRANT CREATE ON SCHEMA prod TO prod_webhook_fn")
     database.apply_schema("-v", "schema=prod")
-    with (
-        database.connect(role="prod_webhook_fn") as connection,
-        pytest.raises(psycopg.errors.InsufficientPrivilege),
-    ):
-        connection.execute("DELETE FROM workers")
+    for statement in ("DELETE FROM workers", "CREATE TABLE mine ()"):
+        with (
+            database.connect(role="prod_webhook_fn") as connection,
+            pytest.raises(psycopg.errors.InsufficientPrivilege),
+        ):
+            connection.execute(statement.encode())

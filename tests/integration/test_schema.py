@@ -230,13 +230,36 @@ def test_schema_must_be_named(empty_database: Database) -> None:
     assert "-v schema=prod" in applied.stderr
 
 
-def insert_job(database: Database, status: str, job_id: int = 1) -> None:
+def test_schemas_name_must_leave_room_for_channel_and_roles(empty_database: Database) -> None:
+    assert empty_database.apply_schema("-v", f"schema={'x' * 50}").returncode == 0
+    assert empty_database.apply_schema("-v", f"schema={'x' * 50}").returncode == 0
+    insert_job(empty_database, "pending", schema="x" * 50)
+    applied = empty_database.apply_schema("-v", f"schema={'x' * 51}")
+    assert applied.returncode == 3
+    assert "at most 50 characters" in applied.stderr
+
+
+def test_schema_of_an_unusual_name(empty_database: Database) -> None:
+    applied = empty_database.apply_schema("-v", 'schema=it\'s "Prod", né -x')
+    assert applied.returncode == 0, applied.stderr
+
+
+def test_applying_gives_up_before_deliveries_would(database: Database) -> None:
+    with database.connect() as reader, reader.transaction():
+        reader.execute("SELECT FROM jobs")
+        applied = database.apply_schema("-v", "schema=prod")
+    assert applied.returncode == 3
+    assert "lock timeout" in applied.stderr
+
+
+def insert_job(database: Database, status: str, job_id: int = 1, schema: str = "prod") -> None:
     database.execute(
         "INSERT INTO jobs (job_id, status, provider, entity_id, entity_name, entity_type,"
         " repo_full_name, installation_id, k8s_pool, k8s_image)"
         " VALUES (%s, %s, 'github', 1, 'o', 'Organization', 'o/r', 1, 'p', 'i')",
         job_id,
         status,
+        schema=schema,
     )
 
 

@@ -65,6 +65,17 @@ def test_staging_that_does_not_answer_is_502(function: Function, routes_file: st
     assert function.events() == []
 
 
+@pytest.mark.parametrize("agent", ["☃", "a\r\nb", "\x00"])
+def test_header_that_http_cannot_carry_is_left_out(
+    function: Function, database: Database, routes_file: str, agent: str
+) -> None:
+    body = github.encode(github.WorkflowJob().payload("queued"))
+    headers = github.headers("workflow_job", body) | {"user-agent": agent}
+    with server(staging_settings(database, ROUTES_FILE=routes_file)) as url:
+        function.configure(ROUTES_FILE=routes_file, STAGING_URL=url)
+        assert function.post(body, headers).outcome == "proxied_to_staging"
+
+
 def test_what_was_stored_before_a_ban_still_comes_to_its_end(
     function: Function, tmp_path: Path
 ) -> None:

@@ -185,13 +185,33 @@ def test_rename_is_recorded_under_the_new_name(function: Function) -> None:
 
 
 def test_enterprise_is_recorded_by_its_slug(function: Function) -> None:
-    enterprise = {"id": 5, "slug": "acme", "name": "Acme, Inc."}
-    payload = github.installation("created", enterprise | {"type": None})
-    payload["installation"]["target_type"] = payload["target_type"] = "Enterprise"
+    payload = github.installation("created")
+    payload["installation"]["account"] = {"id": 5, "slug": "acme", "name": "Acme, Inc."}
+    payload["installation"]["target_type"] = "Enterprise"
 
     assert function.deliver("installation", payload).outcome == "recorded"
     [row] = function.events()
     assert (row["entity_id"], row["entity_name"], row["entity_type"]) == (5, "acme", None)
+
+
+def test_installation_without_its_account_is_known_by_its_target(function: Function) -> None:
+    payload = github.installation("deleted")
+    payload["installation"]["account"] = None
+
+    assert function.deliver("installation", payload).outcome == "recorded"
+    [row] = function.events()
+    assert (row["entity_id"], row["entity_name"]) == (21003710, None)
+    assert row["entity_type"] == "Organization"
+
+
+def test_rename_that_names_nobody_is_recorded_all_the_same(function: Function) -> None:
+    payload = github.installation_target()
+    for name in ("login", "type"):
+        del payload["account"][name]
+
+    assert function.deliver("installation_target", payload).outcome == "recorded"
+    [row] = function.events()
+    assert (row["entity_id"], row["entity_name"]) == (21003710, None)
 
 
 def test_ping_is_answered_and_its_secret_removed(function: Function) -> None:
@@ -222,9 +242,11 @@ def test_any_other_event_is_recorded_as_unhandled(function: Function) -> None:
     assert (second["event"], second["entity_id"]) == ("security_advisory.published", None)
 
 
+TOKEN = "ghs_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
 def test_stored_payload_is_trimmed_and_names_its_delivery(function: Function) -> None:
     payload = github.WorkflowJob().payload("queued")
-    payload["workflow_job"]["name"] = "echo ghs_16C7e42F292c6912E7710c838347Ae178B4a"
     body = github.encode(payload)
     headers = github.headers("workflow_job", body)
     function.post(body, headers)
@@ -232,7 +254,18 @@ def test_stored_payload_is_trimmed_and_names_its_delivery(function: Function) ->
     [row] = function.events()
     stored = row["payload"]
     assert stored["_delivery"] == headers["x-github-delivery"]
-    assert stored["workflow_job"]["name"] == "echo [removed]"
     assert stored["workflow_job"]["html_url"].startswith("https://github.com/")
     assert not [key for key in stored["repository"] if key.endswith("_url") and key != "html_url"]
     assert len(str(stored)) < len(str(payload)) / 2
+
+
+def test_token_in_a_name_is_stored_nowhere(function: Function) -> None:
+    payload = github.WorkflowJob().payload("completed")
+    payload["workflow_job"]["name"] = f"deploy {TOKEN}"
+    payload["workflow_job"]["steps"][0]["name"] = f"Run curl -H {TOKEN}"
+    payload["repository"]["description"] = TOKEN
+    function.deliver("workflow_job", payload)
+
+    [job], [event] = function.jobs(), function.events()
+    assert job["job_name"] == "deploy [removed]"
+    assert TOKEN not in f"{job} {event}"

@@ -162,10 +162,24 @@ def test_malformed_field_is_named(function: Function, path: str, value: object) 
     assert path.split(".")[-1] in sentence
 
 
-def test_completed_job_without_conclusion_is_malformed(function: Function) -> None:
+@pytest.mark.parametrize(
+    "name", ["run_id", "run_attempt", "name", "workflow_name", "html_url", "created_at", "steps"]
+)
+@pytest.mark.parametrize("value", [None, "absent"])
+def test_demand_is_not_turned_away_for_want_of_what_a_dashboard_shows(
+    function: Function, name: str, value: str | None
+) -> None:
+    payload = github.WorkflowJob().payload("queued")
+    del payload["workflow_job"][name]
+    if value is None:
+        payload["workflow_job"][name] = None
+    assert function.deliver("workflow_job", payload).outcome == "job_stored"
+
+
+def test_completed_job_without_conclusion_is_completed(function: Function) -> None:
     payload = github.WorkflowJob().payload("completed")
     payload["workflow_job"]["conclusion"] = None
-    assert "conclusion" in refused(function, function.deliver("workflow_job", payload), 400)
+    assert function.deliver("workflow_job", payload).outcome == "job_marked_completed"
 
 
 def test_what_postgresql_cannot_store_is_replaced(function: Function) -> None:
@@ -190,6 +204,10 @@ def test_body_of_the_limit_is_taken(function: Function) -> None:
     assert function.post(body, github.headers("ping", body), encoded=True).outcome == "pong"
 
 
+TOO_LARGE = github.lambda_event(b" " * (BODY_LIMIT + 1), {})
+NOT_BASE64 = github.lambda_event(b"", {}) | {"body": "no base64!", "isBase64Encoded": True}
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
@@ -201,14 +219,19 @@ def test_body_of_the_limit_is_taken(function: Function) -> None:
         ("POST", "/health", 405),
     ],
 )
+@pytest.mark.parametrize("body", [github.lambda_event(b"", {}), TOO_LARGE, NOT_BASE64])
 def test_method_and_path_come_first(
-    function: Function, method: str, path: str, status: int
+    function: Function, method: str, path: str, status: int, body: github.Payload
 ) -> None:
-    answer = function.post(b"", {}, method=method, path=path)
+    answer = function.call(body | {"rawPath": path, "requestContext": {"http": {"method": method}}})
     refused(function, answer, status)
     assert answer.headers.get("allow") == (
         {"/health": "GET"}.get(path, "POST") if status == 405 else None
     )
+
+
+def test_size_comes_before_the_signature(function: Function) -> None:
+    refused(function, function.call(TOO_LARGE), 413)
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,28 @@
 """A dying connection, a failing database, a faulty setting: a clear answer and nothing lost."""
 
 import json
+import os
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
 
 import psycopg
 import pytest
 
 from tests import github
 from tests.function import Function
-from webhook_fn import app
+from tests.waiting import wait_until
+from webhook_fn import app, config, receiver, store
 
 KILL_THE_FUNCTIONS_CONNECTION = """
     SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'webhook_fn'
+"""
+WAITING = """
+    SELECT pid FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'webhook_fn'
+       AND wait_event_type = 'Lock'
 """
 
 
@@ -38,15 +49,71 @@ def test_connection_killed_between_two_invocations_is_reopened(
 
 
 def test_connection_that_dies_during_a_statement_is_reopened(function: Function) -> None:
-    """The socket gave no sign beforehand: the statement itself finds out."""
+    """The statement waits for a lock when its backend is killed; the repeat goes through."""
     function.deliver("ping", github.ping())
-    store = app._receiver().store
-    connection = store._connection
-    assert connection is not None
-    connection.pgconn.finish()
+    with function.database.connect() as other, ThreadPoolExecutor() as pool:
+        with other.transaction():
+            other.execute("LOCK TABLE jobs IN EXCLUSIVE MODE")
+            answer = pool.submit(
+                function.deliver, "workflow_job", github.WorkflowJob().payload("queued")
+            )
+            wait_until(lambda: bool(function.database.rows(WAITING)))
+            function.database.rows(KILL_THE_FUNCTIONS_CONNECTION)
+        assert answer.result().outcome == "job_stored"
+    assert len(function.jobs()) == 1
 
+
+def test_connection_that_could_not_be_set_up_is_not_kept(
+    function: Function, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setitem(store.QUERIES, "configure_session", b"SELECT 1/0 FROM jobs, %(schema)s")
+        assert function.deliver("ping", github.ping()).status == 500
     assert function.deliver("ping", github.ping()).outcome == "pong"
-    assert len(function.events()) == 2
+
+
+def test_delivery_that_waited_for_another_sees_what_that_one_did(function: Function) -> None:
+    job = github.WorkflowJob()
+    function.deliver("workflow_job", job.payload("queued"))
+    with function.database.connect() as other, ThreadPoolExecutor() as pool:
+        with other.transaction():
+            other.execute("UPDATE jobs SET status = 'completed', conclusion = 'failure'")
+            answer = pool.submit(function.deliver, "workflow_job", job.payload("completed"))
+            wait_until(lambda: bool(function.database.rows(WAITING)))
+        assert answer.result().outcome == "job_already_completed"
+    [row] = function.jobs()
+    assert row["conclusion"] == "failure"
+    assert row["k8s_pod"] == job.runner, "what only the late one knew is filled in"
+
+
+def test_deliveries_from_many_connections_at_once_agree(function: Function) -> None:
+    jobs = [github.WorkflowJob(job_id=number) for number in range(1, 41)]
+    deliveries = [
+        (job, action) for job in jobs for action in ("queued", "in_progress", "completed") * 2
+    ]
+    Random(7).shuffle(deliveries)
+    settings = config.from_environment(os.environ)
+    receivers: dict[int, receiver.Receiver] = {}
+
+    def deliver(task: tuple[github.WorkflowJob, str]) -> str:
+        mine = receivers.setdefault(threading.get_ident(), app.make_receiver(settings))
+        body = github.encode(task[0].payload(task[1]))
+        event = github.lambda_event(body, github.headers("workflow_job", body))
+        return app.respond(event, mine).body["outcome"]
+
+    with ThreadPoolExecutor(6) as pool:
+        outcomes = Counter(pool.map(deliver, deliveries))
+    for used in receivers.values():
+        used.store.close()
+
+    rows = function.jobs()
+    assert len(rows) == len(jobs)
+    assert {(row["status"], row["k8s_pod"], row["conclusion"]) for row in rows} == {
+        ("completed", jobs[0].runner, "success")
+    }
+    assert len(function.events()) == len(deliveries)
+    # Every job was completed by exactly one delivery, whatever else raced it there.
+    assert outcomes["job_marked_completed"] == len(jobs)
 
 
 def test_session_has_its_schema_and_its_limits(function: Function) -> None:

@@ -45,6 +45,10 @@ def test_all_missing_variables_are_named_at_once() -> None:
         ("ROUTES_FILE", "/nowhere.toml", "ROUTES_FILE /nowhere.toml cannot be read"),
         ("STAGING_URL", "staging.example", "STAGING_URL must be an http or https URL"),
         ("STAGING_URL", "ftp://staging.example", "STAGING_URL must be an http or https URL"),
+        ("STAGING_URL", "http://sta ging.example", "STAGING_URL must be an http or https URL"),
+        ("STAGING_URL", f"http://{'x' * 70}.example", "STAGING_URL must be an http or https URL"),
+        ("STAGING_URL", "http://staging.example:99999/", "STAGING_URL must have a port below"),
+        ("STAGING_URL", "http://staging.example/☃", "STAGING_URL must be an http or https URL"),
     ],
 )
 def test_each_malformed_variable_is_named(name: str, value: str, sentence: str) -> None:
@@ -88,6 +92,24 @@ def test_staging_entities_need_a_staging_url_in_prod_only(tmp_path: Path) -> Non
 )
 def test_database_off_loopback_is_reached_with_tls(url: str, sslmode: str | None) -> None:
     assert conninfo_to_dict(dsn.secured(url)).get("sslmode") == sslmode
+
+
+@pytest.mark.parametrize("variable", ["PGHOST", "PGHOSTADDR"])
+def test_host_that_libpq_takes_from_the_environment_counts(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "192.0.2.7")
+    assert conninfo_to_dict(dsn.secured("postgresql:///d")).get("sslmode") == "require"
+    assert conninfo_to_dict(dsn.secured("postgresql://localhost/d")).get("sslmode") is None
+
+
+def test_service_file_may_lead_anywhere() -> None:
+    assert conninfo_to_dict(dsn.secured("service=prod"))["sslmode"] == "require"
+
+
+@pytest.mark.parametrize("url", ["https://s.example", "http://[::1]:8000/x?y=1", "http://h:80/"])
+def test_staging_url(url: str) -> None:
+    assert from_environment(GOOD | {"STAGING_URL": url}).staging_url == url
 
 
 def test_limits_are_in_the_connection_string() -> None:

@@ -16,7 +16,6 @@ from webhook_fn.events import (
     decide,
     read_delivery,
 )
-from webhook_fn.http import Request
 from webhook_fn.routes import Accounts, Route, Routes
 
 APPS = Apps(github.ORG_APP, github.PERSONAL_APP)
@@ -29,8 +28,8 @@ def decision(
     job: github.WorkflowJob, action: str, app_id: int, routes: Routes, *, proxying: bool = True
 ) -> Decision:
     body = github.encode(job.payload(action))
-    request = Request("POST", "/", github.headers("workflow_job", body, app_id), body)
-    return decide(read_delivery(request, APPS), routes, APPS, proxying=proxying)
+    delivery = read_delivery(github.headers("workflow_job", body, app_id), body, APPS)
+    return decide(delivery, routes, APPS, proxying=proxying)
 
 
 AXES = list(

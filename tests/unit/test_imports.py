@@ -21,7 +21,10 @@ def imports(package: str) -> Iterator[tuple[Path, str]]:
                 yield path, node.module.partition(".")[0]
 
 
-@pytest.mark.parametrize("package", ["webhook_fn", "static_site"])
+APART = [name for name in ("webhook_fn", "static_site") if (ROOT / name).is_dir()]
+
+
+@pytest.mark.parametrize("package", APART)
 def test_function_and_site_import_nothing_from_the_others(package: str) -> None:
     others = OURS - {package}
     assert [(p.name, module) for p, module in imports(package) if module in others] == []
