@@ -49,10 +49,10 @@ def optional_text(payload: Payload, *path: str) -> str | None:
     return value or None
 
 
-def flag(payload: Payload, *path: str) -> bool:
+def optional_flag(payload: Payload, *path: str) -> bool | None:
     value = optional(payload, *path)
-    if not isinstance(value, bool):
-        raise _wrong(path, value, "true or false")
+    if value is not None and not isinstance(value, bool):
+        raise _wrong(path, value, "true, false or null")
     return value
 
 

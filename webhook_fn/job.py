@@ -43,7 +43,7 @@ class Job:
     job_id: int
     entity: Entity
     repo_full_name: str
-    repo_private: bool
+    repo_private: bool | None  # None is treated as private
     installation_id: int
     labels: tuple[str, ...]  # normalised
     run_id: int | None
@@ -82,7 +82,7 @@ def read_job(payload: Payload, status: Status, entity: Entity) -> Job:
         job_id=fields.identifier(payload, "workflow_job", "id"),
         entity=entity,
         repo_full_name=fields.text(payload, "repository", "full_name"),
-        repo_private=fields.flag(payload, "repository", "private"),
+        repo_private=fields.optional_flag(payload, "repository", "private"),
         installation_id=fields.identifier(payload, "installation", "id"),
         labels=normalised_labels(fields.items(payload, "workflow_job", "labels", of=str)),
         run_id=fields.optional_identifier(payload, "workflow_job", "run_id"),

@@ -24,7 +24,8 @@ _SUSPICIOUS_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 _SECRET_WORDS = ("token", "secret", "password", "private_key", "authorization", "jit_config")
-_TOKEN = re.compile(r"gh[a-z]_[A-Za-z0-9_]{16,}|github_pat_[A-Za-z0-9_]{16,}")
+# GitHub's five kinds of token and its fine-grained one; longer than a name that looks like one.
+_TOKEN = re.compile(r"(?<![A-Za-z0-9])(?:gh[pousr]|github_pat)_[A-Za-z0-9_.-]{30,}")
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _NOISE = frozenset({"url", "node_id", "gravatar_id"})
 

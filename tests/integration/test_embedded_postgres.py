@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -83,6 +84,19 @@ def test_server_ends_with_its_block(rest: str, status: int, scratch: Path) -> No
         assert process.wait() == status
         assert not answers(url)
         assert directories(scratch) == []
+
+
+def test_port_that_somebody_took_is_given_up_for_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as somebody:
+        taken: int = somebody.getsockname()[1]
+        free = postgres._free_port()
+        ports = iter([taken, free])
+        monkeypatch.setattr(postgres, "_free_port", lambda: next(ports))
+        with postgres.running() as server:
+            assert server.port == free
+            assert answers(server.url())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as somebody else")

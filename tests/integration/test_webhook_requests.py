@@ -142,8 +142,8 @@ def test_form_encoded_webhook_is_told_to_send_json(function: Function) -> None:
         ("workflow_job.steps", ["a"]),
         ("workflow_job.html_url", 3),
         ("repository", None),
-        ("repository.private", None),
         ("repository.private", 0),
+        ("repository.private", "false"),
         ("repository.full_name", ""),
         ("repository.owner.id", -1),
         ("repository.owner.type", 7),
@@ -174,6 +174,13 @@ def test_demand_is_not_turned_away_for_want_of_what_a_dashboard_shows(
     if value is None:
         payload["workflow_job"][name] = None
     assert function.deliver("workflow_job", payload).outcome == "job_stored"
+
+
+def test_whether_a_repository_is_private_may_be_unknown(function: Function) -> None:
+    payload = github.WorkflowJob().payload("queued")
+    del payload["repository"]["private"]
+    assert function.deliver("workflow_job", payload).outcome == "job_stored"
+    assert function.jobs()[0]["repo_private"] is None
 
 
 def test_completed_job_without_conclusion_is_completed(function: Function) -> None:

@@ -27,10 +27,13 @@ json_values = st.recursive(
         ({"token": None, "password": ""}, {"token": None, "password": ""}),
         ({"a": [{"encoded_jit_config": "eyJ"}]}, {"a": [{"encoded_jit_config": "[removed]"}]}),
         ({"webhook_secret": {"deep": "x"}}, {"webhook_secret": "[removed]"}),
-        ({"m": "use ghp_0123456789abcdefABCDEF now"}, {"m": "use [removed] now"}),
-        ({"m": "github_pat_11ABCDEFG0123456789_x"}, {"m": "[removed]"}),
-        ({"ghs_0123456789abcdefABCDEF": 1}, {"[removed]": 1}),
+        ({"m": f"use ghp_{'aB3' * 12} now"}, {"m": "use [removed] now"}),
+        ({"m": f"x=github_pat_11AB{'0' * 18}_{'y' * 59}"}, {"m": "x=[removed]"}),
+        ({"m": f"ghs_123_eyJh{'b' * 90}.eyJp{'c' * 200}.sig-_{'d' * 40}"}, {"m": "[removed]"}),
+        ({f"gho_{'A' * 36}": 1}, {"[removed]": 1}),
         ({"m": "ghost_town"}, {"m": "ghost_town"}),
+        ({"m": "ghp_short"}, {"m": "ghp_short"}),
+        ({"m": "o/weighs_" + "less_" * 9}, {"m": "o/weighs_" + "less_" * 9}),
     ],
 )  # fmt: skip
 def test_trim(payload: dict[str, object], kept: dict[str, object]) -> None:
