@@ -26,6 +26,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _SECRET_WORDS = ("token", "secret", "password", "private_key", "authorization", "jit_config")
 # GitHub's five kinds of token and its fine-grained one; longer than a name that looks like one.
 _TOKEN = re.compile(r"(?<![A-Za-z0-9])(?:gh[pousr]|github_pat)_[A-Za-z0-9_.-]{30,}")
+_TOKEN_START = re.compile(r"gh[pousr]_|github_pat_")  # twenty times as fast to find nothing with
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _NOISE = frozenset({"url", "node_id", "gravatar_id"})
 
@@ -33,9 +34,11 @@ _NOISE = frozenset({"url", "node_id", "gravatar_id"})
 def parse(body: bytes) -> Payload:
     """The body as a JSON object whose every string PostgreSQL can store, and without tokens."""
     try:
-        # A token has no character that JSON escapes, so it can be cut out of the text.
-        text = _TOKEN.sub(REMOVED, body.decode())
-        payload: Any = json.loads(text, parse_float=_finite_float, parse_constant=_refuse_constant)
+        text = body.decode()
+        if _TOKEN_START.search(text):
+            # A token has no character that JSON escapes, so it can be cut out of the text.
+            text = _TOKEN.sub(REMOVED, text)
+        payload: Any = _DECODER.decode(text)
     except UnicodeDecodeError:
         raise malformed("The body is not UTF-8.") from None
     except RecursionError:
@@ -114,4 +117,5 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
+_DECODER = json.JSONDecoder(parse_float=_finite_float, parse_constant=_refuse_constant)
 _TOO_DEEP = f"The body is nested deeper than {DEPTH_LIMIT} levels."
