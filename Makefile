@@ -9,7 +9,7 @@ export UV_SYSTEM_CERTS := true
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint format bench bundle lock clean
+.PHONY: help test contract lint format bench bundle lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -25,6 +25,9 @@ lint: $(VENV)/.installed ## ruff (style and format) and mypy --strict
 format: $(VENV)/.installed ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+contract: $(VENV)/.installed ## the contract suites, on KUBECONFIG's cluster and the named GitHub if given
+	CONTRACT_REAL=1 $(BIN)/python -m pytest tests/contract $(ARGS)
 
 bench: $(VENV)/.installed ## measure; ARGS names the benches to run
 	$(BIN)/python -m tests.bench $(ARGS)

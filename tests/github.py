@@ -1,6 +1,7 @@
-"""Deliveries as GitHub makes them: payloads of the published shapes, headers, signatures.
+"""Single deliveries as GitHub makes them: payloads of the published shapes, headers, signatures.
 
-Nothing here is taken from webhook_fn: what it accepts is measured against this, not with it.
+The shapes are those of the simulated GitHub. Nothing here is taken from webhook_fn: what it
+accepts is measured against this, not with it.
 """
 
 import base64
@@ -9,14 +10,32 @@ import hmac
 import json
 import uuid
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
+
+from reconcile.sim.github import payloads, shapes, workflow
+from reconcile.sim.github.accounts import PERMISSIONS
+from reconcile.sim.github.model import (
+    Account,
+    App,
+    Conclusion,
+    Installation,
+    Job,
+    Repository,
+    Run,
+    Status,
+)
 
 SECRET = "it is a secret to everybody"
 ORG_APP = 1001
 PERSONAL_APP = 1002
 LABEL = "ubuntu-24.04-riscv"
-API = "https://api.github.com"
 WEB = "https://github.com"
+QUEUED_AT = datetime(2026, 3, 2, 10, 0, 0, tzinfo=UTC)
+STARTED_AT = datetime(2026, 3, 2, 10, 3, 10, tzinfo=UTC)
+COMPLETED_AT = datetime(2026, 3, 2, 10, 9, 42, tzinfo=UTC)
+CREATED_AT = datetime(2026, 3, 1, 9, 0, 0, tzinfo=UTC)
+DESCRIPTION = "Compilers & tools, “quoted”, <b>bold</b>"
 
 Payload = dict[str, Any]
 
@@ -24,108 +43,12 @@ Payload = dict[str, Any]
 def account(
     account_id: int = 21003710, login: str = "riseproject", kind: str = "Organization"
 ) -> Payload:
-    api = f"{API}/users/{login}"
-    return {
-        "login": login,
-        "id": account_id,
-        "node_id": "MDEyOk9yZw==",
-        "avatar_url": f"https://avatars.example/u/{account_id}",
-        "gravatar_id": "",
-        "url": api,
-        "html_url": f"{WEB}/{login}",
-        "followers_url": f"{api}/followers",
-        "following_url": f"{api}/following{{/other_user}}",
-        "gists_url": f"{api}/gists{{/gist_id}}",
-        "starred_url": f"{api}/starred{{/owner}}{{/repo}}",
-        "subscriptions_url": f"{api}/subscriptions",
-        "organizations_url": f"{api}/orgs",
-        "repos_url": f"{api}/repos",
-        "events_url": f"{api}/events{{/privacy}}",
-        "received_events_url": f"{api}/received_events",
-        "type": kind,
-        "site_admin": False,
-    }
-
-
-# fmt: off
-REPOSITORY_LINKS = (
-    "forks", "keys", "collaborators", "teams", "hooks", "issue_events", "events", "assignees",
-    "branches", "tags", "blobs", "git_tags", "git_refs", "trees", "statuses", "languages",
-    "stargazers", "contributors", "subscribers", "subscription", "commits", "git_commits",
-    "comments", "issue_comment", "contents", "compare", "merges", "archive", "downloads",
-    "issues", "pulls", "milestones", "notifications", "labels", "releases", "deployments",
-)
-# fmt: on
+    return shapes.account(Account(account_id, login, kind))
 
 
 def repository(owner: Payload, name: str = "llvm-project", *, private: bool = False) -> Payload:
-    full_name = f"{owner['login']}/{name}"
-    api = f"{API}/repos/{full_name}"
-    return {
-        "id": 310000001,
-        "node_id": "R_kgDOEnoH",
-        "name": name,
-        "full_name": full_name,
-        "private": private,
-        "owner": owner,
-        "html_url": f"{WEB}/{full_name}",
-        "description": "Compilers & tools, “quoted”, <b>bold</b>",
-        "fork": False,
-        "url": api,
-        **{f"{link}_url": f"{api}/{link}{{/sha}}" for link in REPOSITORY_LINKS},
-        "created_at": "2024-03-01T08:00:00Z",
-        "updated_at": "2026-03-01T08:00:00Z",
-        "pushed_at": "2026-03-02T08:00:00Z",
-        "git_url": f"git://github.com/{full_name}.git",
-        "ssh_url": f"git@github.com:{full_name}.git",
-        "clone_url": f"{WEB}/{full_name}.git",
-        "svn_url": f"{WEB}/{full_name}",
-        "homepage": None,
-        "size": 4711,
-        "stargazers_count": 12,
-        "watchers_count": 12,
-        "language": "C++",
-        "has_issues": True,
-        "has_projects": True,
-        "has_downloads": True,
-        "has_wiki": False,
-        "has_pages": False,
-        "has_discussions": False,
-        "forks_count": 3,
-        "mirror_url": None,
-        "archived": False,
-        "disabled": False,
-        "open_issues_count": 5,
-        "license": None,
-        "allow_forking": True,
-        "is_template": False,
-        "web_commit_signoff_required": False,
-        "topics": ["riscv"],
-        "visibility": "private" if private else "public",
-        "forks": 3,
-        "open_issues": 5,
-        "watchers": 12,
-        "default_branch": "main",
-        "custom_properties": {},
-    }
-
-
-def organization(owner: Payload) -> Payload:
-    api = f"{API}/orgs/{owner['login']}"
-    return {
-        "login": owner["login"],
-        "id": owner["id"],
-        "node_id": owner["node_id"],
-        "url": api,
-        "repos_url": f"{api}/repos",
-        "events_url": f"{api}/events",
-        "hooks_url": f"{api}/hooks",
-        "issues_url": f"{api}/issues",
-        "members_url": f"{api}/members{{/member}}",
-        "public_members_url": f"{api}/public_members{{/member}}",
-        "avatar_url": owner["avatar_url"],
-        "description": None,
-    }
+    it = Repository(310000001, _account(owner), name, private, CREATED_AT)
+    return shapes.repository(it) | {"description": DESCRIPTION}
 
 
 @dataclass(frozen=True)
@@ -142,111 +65,90 @@ class WorkflowJob:
     conclusion: str = "success"
 
     def payload(self, action: str) -> Payload:
-        repo = repository(self.owner, private=self.private)
-        run = f"{repo['url']}/actions/runs/9001"
-        taken = action in ("in_progress", "completed") and self.runner is not None
-        done = action == "completed"
-        payload = {
-            "action": action,
-            "workflow_job": {
-                "id": self.job_id,
-                "run_id": 9001,
-                "workflow_name": "CI",
-                "head_branch": "main",
-                "run_url": run,
-                "run_attempt": 1,
-                "node_id": "CR_kwDOEnoH",
-                "head_sha": "f" * 40,
-                "url": f"{repo['url']}/actions/jobs/{self.job_id}",
-                "html_url": f"{repo['html_url']}/actions/runs/9001/job/{self.job_id}",
-                "status": action,
-                "conclusion": self.conclusion if done else None,
-                "created_at": "2026-03-02T10:00:00Z",
-                # GitHub repeats the time of queueing until a runner takes the job.
-                "started_at": "2026-03-02T10:03:10Z" if taken else "2026-03-02T10:00:00Z",
-                "completed_at": "2026-03-02T10:09:42Z" if done else None,
-                "name": "build (riscv64)",
-                "steps": self._steps(done) if taken else [],
-                "check_run_url": f"{repo['url']}/check-runs/{self.job_id}",
-                "labels": list(self.labels),
-                "runner_id": 55 if taken else None,
-                "runner_name": self.runner if taken else None,
-                "runner_group_id": 3 if taken else None,
-                "runner_group_name": "RISE RISC-V Runners" if taken else None,
-            },
-            "repository": repo,
-            "sender": self.sender,
-            "installation": {"id": self.installation_id, "node_id": "MDIzOkluc3RhbGw="},
-        }
-        if self.owner["type"] == "Organization":
-            payload["organization"] = organization(self.owner)
+        job = self._job(action)
+        installed = _installation(_account(self.owner), self.installation_id, ORG_APP)
+        payload = payloads.workflow_job(action, job, installed, job.completed_at or STARTED_AT)
+        payload["workflow_job"]["status"] = action
+        payload["repository"] = repository(self.owner, private=self.private)
+        payload["sender"] = self.sender
         return payload
 
-    def _steps(self, done: bool) -> list[Payload]:
-        return [
-            {
-                "name": "Set up job",
-                "status": "completed" if done else "in_progress",
-                "conclusion": "success" if done else None,
-                "number": 1,
-                "started_at": "2026-03-02T10:03:11Z",
-                "completed_at": "2026-03-02T10:03:15Z" if done else None,
-            }
-        ]
+    def _job(self, action: str) -> Job:
+        owner = _account(self.owner)
+        job = Job(
+            id=self.job_id,
+            run=Run(
+                id=9001,
+                number=1,
+                repository=Repository(310000001, owner, "llvm-project", self.private, CREATED_AT),
+                workflow=workflow.Workflow("CI", ".github/workflows/ci.yml", ()),
+                workflow_id=1,
+                actor=_account(self.sender),
+                event="push",
+                head_sha="f" * 40,
+                head_branch="main",
+                created_at=QUEUED_AT,
+                updated_at=QUEUED_AT,
+                started_at=QUEUED_AT,
+            ),
+            attempt=1,
+            spec=workflow.JobSpec(
+                "build", "build (riscv64)", self.labels, (workflow.Step("Set up job", 5),)
+            ),
+            created_at=QUEUED_AT,
+        )
+        if action in ("in_progress", "completed") and self.runner is not None:
+            job.status, job.started_at = Status.IN_PROGRESS, STARTED_AT
+            job.runner_id, job.runner_name = 55, self.runner
+            job.runner_group = (3, "RISE RISC-V Runners")
+        if action == "completed":
+            job.status, job.conclusion = Status.COMPLETED, Conclusion(self.conclusion)
+            job.completed_at = COMPLETED_AT
+        return job
 
 
 def installation(
     action: str, owner: Payload | None = None, installation_id: int = 7001, app_id: int = ORG_APP
 ) -> Payload:
-    owner = owner or account()
-    sender = account(583231, "octocat", "User")
-    return {
-        "action": action,
-        "installation": {
-            "id": installation_id,
-            "account": owner,
-            "repository_selection": "all",
-            "access_tokens_url": f"{API}/app/installations/{installation_id}/access_tokens",
-            "repositories_url": f"{API}/installation/repositories",
-            "html_url": f"{WEB}/settings/installations/{installation_id}",
-            "app_id": app_id,
-            "app_slug": "riscv-runners",
-            "target_id": owner["id"],
-            "target_type": owner["type"],
-            "permissions": {"actions": "read", "metadata": "read"},
-            "events": ["workflow_job"],
-            "created_at": "2026-03-01T09:00:00Z",
-            "updated_at": "2026-03-01T09:00:00Z",
-            "single_file_name": None,
-            "suspended_by": sender if action == "suspend" else None,
-            "suspended_at": "2026-03-01T09:30:00Z" if action == "suspend" else None,
-        },
-        "sender": sender,
-    }
+    it = _installation(_account(owner or account()), installation_id, app_id)
+    if action == "suspend":
+        it.suspended_at, it.suspended_by = CREATED_AT, _octocat()
+    return payloads.installation(action, it, _octocat(), [])
 
 
 def installation_repositories(action: str) -> Payload:
-    listed = [
-        {"id": 1, "node_id": "R_1", "name": "x", "full_name": "riseproject/x", "private": False}
-    ]
-    return installation(action) | {
-        "repository_selection": "selected",
-        "repositories_added": listed if action == "added" else [],
-        "repositories_removed": listed if action == "removed" else [],
-        "requester": None,
-    }
+    it = _installation(_account(account()), 7001, ORG_APP)
+    it.selected = {1}
+    listed = [Repository(1, it.account, "x", False, CREATED_AT)]
+    return payloads.installation_repositories(action, it, _octocat(), listed)
 
 
 def installation_target(new_login: str = "riscv-rise") -> Payload:
-    owner = account(login=new_login)
-    return {
-        "action": "renamed",
-        "account": owner | {"description": None},
-        "changes": {"login": {"from": "riseproject"}},
-        "installation": {"id": 7001, "node_id": "MDIzOkluc3RhbGw="},
-        "target_type": "Organization",
-        "sender": account(583231, "octocat", "User"),
-    }
+    it = _installation(_account(account(login=new_login)), 7001, ORG_APP)
+    return payloads.installation_target(it, "riseproject", _octocat())
+
+
+def _octocat() -> Account:
+    return Account(583231, "octocat", "User")
+
+
+def _account(owner: Payload) -> Account:
+    return Account(owner["id"], owner["login"], owner["type"])
+
+
+def _installation(owner: Account, installation_id: int, app_id: int) -> Installation:
+    app = App(
+        id=app_id,
+        slug="riscv-runners",
+        owner=_octocat(),
+        public_key="",
+        permissions=PERMISSIONS,
+        events=["workflow_job"],
+        webhook_url=None,
+        webhook_secret=SECRET,
+        created_at=CREATED_AT,
+    )
+    return Installation(installation_id, app, owner, PERMISSIONS, CREATED_AT, CREATED_AT)
 
 
 def ping() -> Payload:

@@ -172,7 +172,8 @@ def test_installation_events_are_recorded(
     assert (row["installation_id"], row["app_id"]) == (7001, github.ORG_APP)
     assert (row["entity_type"], row["entity_id"]) == ("Organization", 21003710)
     assert row["entity_name"] == "riseproject"
-    assert row["payload"]["installation"]["repository_selection"] == "all"
+    selection = payload["installation"]["repository_selection"]
+    assert row["payload"]["installation"]["repository_selection"] == selection
 
 
 def test_rename_is_recorded_under_the_new_name(function: Function) -> None:
