@@ -18,11 +18,14 @@ from reconcile.sim.github.accounts import PERMISSIONS
 from reconcile.sim.github.model import (
     Account,
     App,
+    Attempt,
     Conclusion,
     Installation,
     Job,
     Repository,
     Run,
+    Runner,
+    RunnerGroup,
     Status,
 )
 
@@ -75,12 +78,13 @@ class WorkflowJob:
 
     def _job(self, action: str) -> Job:
         owner = _account(self.owner)
+        repository = Repository(310000001, owner, "llvm-project", self.private, CREATED_AT)
         job = Job(
             id=self.job_id,
             run=Run(
                 id=9001,
                 number=1,
-                repository=Repository(310000001, owner, "llvm-project", self.private, CREATED_AT),
+                repository=repository,
                 workflow=workflow.Workflow("CI", ".github/workflows/ci.yml", ()),
                 workflow_id=1,
                 actor=_account(self.sender),
@@ -88,10 +92,8 @@ class WorkflowJob:
                 head_sha="f" * 40,
                 head_branch="main",
                 created_at=QUEUED_AT,
-                updated_at=QUEUED_AT,
-                started_at=QUEUED_AT,
             ),
-            attempt=1,
+            attempt=Attempt(1, QUEUED_AT, QUEUED_AT, [], {}),
             spec=workflow.JobSpec(
                 "build", "build (riscv64)", self.labels, (workflow.Step("Set up job", 5),)
             ),
@@ -99,8 +101,8 @@ class WorkflowJob:
         )
         if action in ("in_progress", "completed") and self.runner is not None:
             job.status, job.started_at = Status.IN_PROGRESS, STARTED_AT
-            job.runner_id, job.runner_name = 55, self.runner
-            job.runner_group = (3, "RISE RISC-V Runners")
+            group = RunnerGroup(3, owner, "RISE RISC-V Runners")
+            job.runner = Runner(55, self.runner, owner, group, self.labels, "")
         if action == "completed":
             job.status, job.conclusion = Status.COMPLETED, Conclusion(self.conclusion)
             job.completed_at = COMPLETED_AT

@@ -129,6 +129,8 @@ class Simulated:
                     client.session.close()
         assert not self.problems, self.problems
         assert not self.receiver.problems, self.receiver.problems
+        for server in (self.server, self.hooks):
+            assert not server.errors, server.errors
 
     def _observe(self, request: Request, response: Response) -> None:
         self.problems += api_problems(request, response)
@@ -169,7 +171,8 @@ class Simulated:
         made = client.post(f"{base}/runners/generate-jitconfig", body)
         assert made.status_code == 201, made.text
         answer = made.json()
-        return self.github.runners.runners[answer["runner"]["id"]], answer["encoded_jit_config"]
+        runner = self.github.runners.find(self.organization, answer["runner"]["id"])
+        return runner, answer["encoded_jit_config"]
 
     def online(self, name: str = "runner-1", labels: tuple[str, ...] = (LABEL,)) -> Process:
         _, jit = self.runner(name, labels)

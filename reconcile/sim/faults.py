@@ -74,7 +74,8 @@ class Rule:
     fault: Fault
     probability: float = 1.0
     times: int | None = None  # how often it still strikes; None is without end
-    number: int = field(default=0)
+    number: int = 0
+    calls: Counter[str] = field(default_factory=Counter)  # by path, where chance decides
 
 
 class Faults:
@@ -84,7 +85,6 @@ class Faults:
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
         self._rules: list[Rule] = []
-        self._calls: Counter[tuple[str, str]] = Counter()
         self._made = 0
         self._lock = threading.Lock()
 
@@ -110,13 +110,11 @@ class Faults:
     def draw(self, endpoint: str, path: str) -> list[Fault]:
         """What befalls this call: any number of delays, and at most one failure."""
         with self._lock:
-            self._calls[endpoint, path] += 1
-            call = self._calls[endpoint, path]
             drawn: list[Fault] = []
             failing = False
             for rule in self._rules:
                 is_failure = rule.fault.kind is not Kind.LATENCY
-                if (failing and is_failure) or not self._strikes(rule, endpoint, path, call):
+                if (failing and is_failure) or not self._strikes(rule, endpoint, path):
                     continue
                 failing = failing or is_failure
                 drawn.append(rule.fault)
@@ -125,13 +123,14 @@ class Faults:
             self._rules = [rule for rule in self._rules if rule.times != 0]
             return drawn
 
-    def _strikes(self, rule: Rule, endpoint: str, path: str, call: int) -> bool:
+    def _strikes(self, rule: Rule, endpoint: str, path: str) -> bool:
         if not fnmatch.fnmatchcase(endpoint, rule.endpoints):
             return False
         if rule.probability >= 1:
             return True
-        chance = random.Random(f"{self._seed}:{rule.number}:{endpoint}:{path}:{call}")  # noqa: S311
-        return chance.random() < rule.probability
+        rule.calls[path] += 1
+        lot = f"{self._seed}:{rule.number}:{endpoint}:{path}:{rule.calls[path]}"
+        return random.Random(lot).random() < rule.probability  # noqa: S311
 
     def _add(self, rule: Rule) -> Rule:
         with self._lock:

@@ -17,7 +17,7 @@ class Request:
     headers: Mapping[str, str]  # by lower-case name
     body: bytes
     base_url: str  # how the client reached us, with the prefix
-    at_once: int = 1  # requests being answered now, this one included
+    at_once: int = 1  # requests of this caller being answered now, this one included
     parameters: Mapping[str, str] = field(default_factory=dict)  # the named parts of the path
 
     @cached_property
@@ -39,7 +39,8 @@ def encode(value: object) -> bytes:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One method of one path. The template has named parts: `/orgs/{org}/actions/runners`."""
+    """One method of one path. The template has named parts: `/orgs/{org}/actions/runners`. What the
+    handler is called with is between it and its service."""
 
     name: str
     method: str

@@ -1,10 +1,12 @@
 """A service on a loopback port: keep-alive, a thread a connection, and the network's faults."""
 
 import contextlib
+import select
 import socket
 import struct
 import sys
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,7 +23,7 @@ BODY_LIMIT = 16 * 1024 * 1024
 CALLS_KEPT = 10_000
 IDLE_CONNECTION_SECONDS = 300
 BROKEN_JSON = b'{"message": "half a though'
-TRUNCATING = (Kind.HALF_BODY, Kind.WRONG_JSON)
+BODILESS = (204, 304)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +38,21 @@ Observer = Callable[[Request, Response], None]
 
 
 class Server:
-    """Counts its calls and keeps the latest; observers see what the service itself answered."""
+    """Counts its calls and keeps the latest; observers see what the service itself answered.
+
+    What a service fails over is a 500 to the client, and is kept in `errors`.
+    """
 
     def __init__(self, service: Service, timeline: Timeline, faults: Faults) -> None:
         self.service = service
         self.faults = faults
         self.calls: deque[Call] = deque(maxlen=CALLS_KEPT)
         self.counts: Counter[str] = Counter()
+        self.errors: list[Exception] = []
         self.observers: list[Observer] = []
         self.timeline = timeline
         self.stopping = threading.Event()
-        self._at_once = 0
+        self._at_once: Counter[str] = Counter()  # by the caller's credential
         self._lock = threading.Lock()
         self._listener = _Listener(self)
         self._thread = threading.Thread(
@@ -73,21 +79,26 @@ class Server:
 
     def exchange(self, request: Request, target: str) -> tuple[Response | None, Fault | None]:
         """The answer, if one is to be sent, and what is to befall it on the way."""
-        matched = self.service.router.match(request.method, request.path)
+        # HEAD is a GET whose body is left out when it is sent.
+        method = "GET" if request.method == "HEAD" else request.method
+        matched = self.service.router.match(method, request.path)
         name = f"{self.service.name}.{matched[0].name if matched else 'no_such_path'}"
+        caller = request.headers.get("authorization", "")
         with self._lock:
-            self._at_once += 1
-            request = replace(request, at_once=self._at_once)
+            self._at_once[caller] += 1
+            request = replace(request, at_once=self._at_once[caller])
         response = fault = None
         try:
             fault = self._delay_or_fail(name, request.path)
             if fault is None or fault.after_effect:
                 response = self._answer(matched, request)
-            if fault is not None and fault.kind not in TRUNCATING:
+            if fault is not None and fault.kind not in (Kind.HALF_BODY, Kind.WRONG_JSON):
                 response = self._instead(fault)
         finally:
             with self._lock:
-                self._at_once -= 1
+                self._at_once[caller] -= 1
+                if not self._at_once[caller]:
+                    del self._at_once[caller]
                 self.counts[name] += 1
                 status = response.status if response else None
                 self.calls.append(Call(name, request.method, target, status))
@@ -106,12 +117,16 @@ class Server:
         self, matched: tuple[Endpoint, dict[str, str]] | None, request: Request
     ) -> Response:
         with self.timeline.lock:
-            if matched is None:
-                response = self.service.no_such_path(request)
-            else:
-                endpoint, parameters = matched
-                request = replace(request, parameters=parameters)
-                response = self.service.respond(endpoint, request)
+            try:
+                if matched is None:
+                    response = self.service.no_such_path(request)
+                else:
+                    endpoint, parameters = matched
+                    request = replace(request, parameters=parameters)
+                    response = self.service.respond(endpoint, request)
+            except Exception as error:  # noqa: BLE001 a fault of ours, which nobody may overlook
+                self.errors.append(error)
+                return self.service.refusal(500, None)
             for observe in self.observers:
                 observe(request, response)
         return response
@@ -122,8 +137,6 @@ class Server:
                 return self.service.refusal(fault.status, fault.retry_after)
             if fault.kind is Kind.EXPIRED_TOKEN:
                 return self.service.refusal(401, None)
-        if fault.kind is Kind.TIMEOUT:
-            self.stopping.wait(fault.seconds)
         return None
 
 
@@ -135,34 +148,58 @@ class _Connection(BaseHTTPRequestHandler):
     server: "_Listener"
 
     def _serve(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        if length > BODY_LIMIT:
-            self._send(Response(413))
+        try:
+            request = self._read()
+        except _MalformedError as error:
+            self.close_connection = True
+            self._send(Response(error.status))
+            return
+        if request is None:
             self.close_connection = True
             return
-        body = self.rfile.read(length)
-        response, fault = self.server.owner.exchange(self._request(body), self.path)
-        if response is None:
-            self._hang_up(reset=fault is not None and fault.kind is Kind.RESET)
-        elif fault is not None and fault.kind is Kind.HALF_BODY:
+        response, fault = self.server.owner.exchange(request, self.path)
+        kind = None if fault is None else fault.kind
+        if fault is not None and kind is Kind.TIMEOUT:
+            self._keep_silent(fault.seconds)
+        elif response is None:
+            self._hang_up(reset=True)
+        elif kind in (Kind.HALF_BODY, Kind.WRONG_JSON) and response.status in BODILESS:
+            self._hang_up(reset=True)  # There is no body to spoil, but the call is to fail.
+        elif kind is Kind.HALF_BODY:
             self._send(response, send_only=len(response.body) // 2)
             self._hang_up(reset=False)
-        elif fault is not None and fault.kind is Kind.WRONG_JSON:
+        elif kind is Kind.WRONG_JSON:
             self._send(replace(response, body=BROKEN_JSON))
         else:
             self._send(response)
 
-    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 stdlib's names
+    # The standard library's names for what it calls.
+    do_GET = do_HEAD = do_OPTIONS = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815
 
-    def _request(self, body: bytes) -> Request:
-        parts = urlsplit(self.path)
+    def _read(self) -> Request | None:
+        """The request, or nothing if the client did not get to the end of it."""
+        if "Transfer-Encoding" in self.headers:
+            raise _MalformedError(411)  # No client of ours sends its body in chunks.
+        length = self.headers.get("Content-Length", "0").strip()
+        if not (length.isascii() and length.isdigit() and len(length) <= 18):
+            raise _MalformedError(400)
+        if int(length) > BODY_LIMIT:
+            raise _MalformedError(413)
+        try:
+            parts = urlsplit(self.path)
+            query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        except ValueError:
+            raise _MalformedError(400) from None
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            return None
         prefix = self.server.owner.service.prefix
         prefixed = bool(prefix) and parts.path.startswith(prefix + "/")
         base_url = f"http://{self.headers.get('Host', '')}"
         return Request(
             method=self.command,
             path=parts.path.removeprefix(prefix) if prefixed else parts.path,
-            query=dict(parse_qsl(parts.query, keep_blank_values=True)),
+            query=query,
             headers={name.lower(): value for name, value in self.headers.items()},
             body=body,
             base_url=base_url + prefix if prefixed else base_url,
@@ -173,12 +210,23 @@ class _Connection(BaseHTTPRequestHandler):
         self.send_header("Date", format_datetime(self.server.owner.timeline.now(), usegmt=True))
         for name, value in response.headers.items():
             self.send_header(name, value)
-        if response.status not in (204, 304):
+        if response.status not in BODILESS:
             self.send_header("Content-Length", str(len(response.body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
-        if self.command != "HEAD" and response.status not in (204, 304):
+        if self.command != "HEAD" and response.status not in BODILESS:
             self.wfile.write(response.body[:send_only])
         self.wfile.flush()
+
+    def _keep_silent(self, seconds: float) -> None:
+        """Until the time is over, or the client has had enough."""
+        self.close_connection = True
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and not self.server.owner.stopping.is_set():
+            readable, _, _ = select.select([self.connection], [], [], 0.05)
+            if readable and not self.connection.recv(1, socket.MSG_PEEK):
+                return
 
     def _hang_up(self, *, reset: bool) -> None:
         self.close_connection = True
@@ -189,6 +237,14 @@ class _Connection(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 stdlib's name
         """Calls are kept in `Server.calls`, not printed."""
+
+
+class _MalformedError(Exception):
+    """What came is no request that could be answered."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
 
 
 class _Listener(ThreadingHTTPServer):

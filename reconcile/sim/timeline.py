@@ -5,19 +5,20 @@ An action runs under the world's lock and may answer with an effect, which runs 
 to the outside (a webhook's delivery) belongs there, because whoever is called may call back.
 """
 
-import contextlib
 import heapq
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Self, TypeVar
 
 from .clock import Clock, LiveClock, SteppedClock
 
 Effect = Callable[[], None]
 Action = Callable[[], Effect | None]
 EFFECTS_AT_ONCE = 8
+
+T = TypeVar("T")
 
 
 class Appointment:
@@ -89,7 +90,8 @@ class SteppedTime:
             with self.timeline.lock:
                 appointment = self.timeline.take_due(target)
                 if appointment is None:
-                    self.clock.move_to(target)
+                    # An effect may have stepped further, and so may another thread.
+                    self.clock.move_to(max(target, self.clock.now()))
                     return
                 self.clock.move_to(max(appointment.moment, self.clock.now()))
                 effect = appointment.action() if appointment.action else None
@@ -108,11 +110,15 @@ class SteppedTime:
 
 
 class LiveTime:
-    """Time that runs by itself, in a thread of its own; effects run beside it."""
+    """Time that runs by itself, in a thread of its own; effects run beside it.
+
+    What fails does not stop time: it is kept in `errors`, and raised when time ends.
+    """
 
     def __init__(self, clock: LiveClock | None = None) -> None:
         self.clock = clock or LiveClock()
         self.timeline = Timeline(self.clock)
+        self.errors: list[Exception] = []
         self._running = False
         self._effects = ThreadPoolExecutor(EFFECTS_AT_ONCE, thread_name_prefix="sim-effect")
         self._thread = threading.Thread(target=self._run, name="sim-time", daemon=True)
@@ -128,6 +134,8 @@ class LiveTime:
             self.timeline.changed.notify_all()
         self._thread.join()
         self._effects.shutdown(wait=True, cancel_futures=True)
+        if self.errors:
+            raise ExceptionGroup("What failed while time ran.", self.errors)
 
     def _run(self) -> None:
         timeline = self.timeline
@@ -139,7 +147,13 @@ class LiveTime:
                     wait = None if moment is None else self.clock.real_seconds_until(moment)
                     timeline.changed.wait(wait)
                     continue
-                effect = appointment.action() if appointment.action else None
+                effect = self._guarded(appointment.action) if appointment.action else None
                 if effect is not None:
-                    with contextlib.suppress(RuntimeError):  # shutting down
-                        self._effects.submit(effect)
+                    self._effects.submit(self._guarded, effect)
+
+    def _guarded(self, work: Callable[[], T]) -> T | None:
+        try:
+            return work()
+        except Exception as error:  # noqa: BLE001 whatever it is, it is kept and raised at the end
+            self.errors.append(error)
+            return None

@@ -83,6 +83,17 @@ def test_failed_write_may_have_been_done_or_not(
     assert client.post(JIT, BODY).status_code == (409 if after_effect else 201)
 
 
+@pytest.mark.parametrize("fault", [faults.half_body(), faults.wrong_json()])
+def test_answer_without_a_body_fails_as_well(
+    world: Simulated, client: Client, fault: Fault
+) -> None:
+    runner, _ = world.runner()
+    world.faults.next("github.delete_org_runner", fault)
+    with pytest.raises(requests.ConnectionError):
+        client.delete(f"{RUNNERS}/{runner.id}")
+    assert client.delete(f"{RUNNERS}/{runner.id}").status_code == 404, "it was done"
+
+
 def test_latency_and_failure_can_meet(world: Simulated, client: Client) -> None:
     world.faults.always("github.*", faults.latency(0.05))
     world.faults.next("github.*", faults.status(503))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import jwt
 import pytest
 
+from reconcile.sim.github import workflow
 from tests.simulated import Simulated, app_jwt, private_key
 
 
@@ -145,10 +146,18 @@ def test_old_paths_lead_to_a_renamed_account(world: Simulated) -> None:
     old = f"/repos/{world.public.full_name}/actions/runs"
     world.github.accounts.rename(world.organization, "riscv-rise")
     client = world.as_installation()
-    moved = client.get(old, allow_redirects=False)
+    for _ in range(3):
+        world.github.engine.push(world.public, workflow.uniform(("x",)))
+    moved = client.get(old, params={"per_page": 1, "page": 2}, allow_redirects=False)
     assert moved.status_code == 301
-    assert moved.headers["Location"].endswith("/repos/riscv-rise/llvm-project/actions/runs")
-    assert client.get(old).status_code == 200
+    place = f"/repositories/{world.public.id}/actions/runs?per_page=1&page=2"
+    assert moved.headers["Location"].endswith(place)
+    pages = list(client.pages(old, per_page=1))
+    assert len({page.json()["workflow_runs"][0]["id"] for page in pages}) == 3
+    body = {"name": "runner-1", "runner_group_id": 1, "labels": ["x"]}
+    path = old.replace("/runs", "/runners/generate-jitconfig")
+    assert client.post(path, body, allow_redirects=False).status_code == 307
+    assert client.post(path, body).status_code == 201, "a write is repeated as a write"
     assert client.get("/orgs/riseproject/actions/runners").status_code == 404
 
 

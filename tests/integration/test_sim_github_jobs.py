@@ -6,7 +6,7 @@ import pytest
 
 from reconcile.sim.github import workflow
 from reconcile.sim.github.model import Conclusion, Run, Status
-from tests.simulated import LABEL, Process, Simulated
+from tests.simulated import LABEL, Simulated
 
 BUILD = workflow.uniform((LABEL,), seconds=60)
 
@@ -32,7 +32,7 @@ def world() -> Iterator[Simulated]:
 
 
 def outcomes(run: Run) -> dict[str, str | None]:
-    return {job.spec.name: job.conclusion or job.status for job in run.jobs_of(run.attempt)}
+    return {job.spec.name: job.conclusion or job.status for job in run.attempt.jobs}
 
 
 def status(run: Run) -> Status:
@@ -107,8 +107,8 @@ FAILING = workflow.parse(
     jobs:
       test:
         runs-on: ubuntu-24.04-riscv
-        strategy: {matrix: {cc: [gcc, clang, tcc]}}
-        steps: [{run: "sleep ${{ matrix.cc }}0; exit 1"}]
+        strategy: {matrix: {n: [1, 5, 9]}}
+        steps: [{run: "sleep ${{ matrix.n }}0; exit 1"}]
       deploy: {needs: test, runs-on: ubuntu-24.04-riscv, steps: [{run: sleep 5}]}
       mourn: {needs: test, if: failure(), runs-on: ubuntu-24.04-riscv, steps: [{run: sleep 5}]}
       clean: {needs: deploy, if: always(), runs-on: ubuntu-24.04-riscv, steps: [{run: sleep 5}]}
@@ -118,27 +118,56 @@ FAILING = workflow.parse(
 
 def test_failure_cancels_its_matrix_and_skips_what_needed_it(world: Simulated) -> None:
     run = world.github.engine.push(world.public, FAILING)
-    for number in range(4):
+    running = [world.online(f"runner-{number}") for number in range(2)]
+    world.time.step(30)
+    assert outcomes(run) == {
+        "test (1)": "failure",
+        "test (5)": "cancelled",
+        "test (9)": "cancelled",
+        "deploy": "skipped",
+        "mourn": "queued",
+        "clean": "queued",
+    }
+    assert running[1].told == ["started test (5)", "finished test (5): cancelled"]
+    for number in range(2, 4):
         world.online(f"runner-{number}")
-    world.time.step(120)
-    result = outcomes(run)
-    assert sorted(str(result[f"test ({cc})"]) for cc in ("gcc", "clang", "tcc")).count("failure")
-    assert result["deploy"] == "skipped"
-    assert (result["mourn"], result["clean"]) == ("success", "queued")
-    world.online("runner-5")
     world.time.step(60)
     assert run.conclusion is Conclusion.FAILURE
 
 
-def test_fail_fast_cancels_the_rest_of_the_matrix(world: Simulated) -> None:
-    run = world.github.engine.push(world.public, FAILING)
+def test_failure_that_may_be_is_not_fatal_to_its_matrix(world: Simulated) -> None:
+    text = """
+    jobs:
+      test:
+        runs-on: ubuntu-24.04-riscv
+        continue-on-error: ${{ matrix.experimental }}
+        strategy: {matrix: {include: [{n: 1, experimental: true}, {n: 5, experimental: false}]}}
+        steps: [{run: "sleep ${{ matrix.n }}0; exit ${{ matrix.n }}"}]
+    """
+    run = world.github.engine.push(world.public, workflow.parse(text))
+    world.online("runner-1")
+    world.online("runner-2")
+    world.time.step(30)
+    assert outcomes(run) == {"test (1, True)": "failure", "test (5, False)": "in_progress"}
+
+
+def test_job_for_failures_is_skipped_where_parents_were_only_cancelled(world: Simulated) -> None:
+    text = """
+    jobs:
+      test: {runs-on: ubuntu-24.04-riscv, steps: [{run: sleep 10}]}
+      mourn: {needs: test, if: failure(), runs-on: ubuntu-24.04-riscv, steps: [{run: sleep 5}]}
+    """
+    run = world.github.engine.push(world.public, workflow.parse(text))
+    world.time.step(24 * 3600)
+    assert outcomes(run) == {"test": "cancelled", "mourn": "skipped"}
+
+
+def test_job_past_its_time_limit_is_cancelled(world: Simulated) -> None:
+    text = "jobs: {a: {runs-on: ubuntu-24.04-riscv, timeout-minutes: 5, steps: [{run: sleep 1h}]}}"
+    run = world.github.engine.push(world.public, workflow.parse(text))
     world.online()
-    world.time.step(60)
-    assert sorted(str(job.conclusion) for job in run.jobs if job.spec.key == "test") == [
-        "cancelled",
-        "cancelled",
-        "failure",
-    ]
+    world.time.step(310)
+    assert outcomes(run) == {"a": "cancelled"}
 
 
 def test_max_parallel_is_kept(world: Simulated) -> None:
@@ -165,30 +194,56 @@ def test_cancelled_run_ends_in_the_queue_at_once_and_on_its_runner_soon(world: S
     run = world.github.engine.push(world.public, workflow.uniform((LABEL,), 600, count=2))
     process = world.online()
     world.time.step(5)
-    client = world.as_installation()
     path = f"/repos/{world.public.full_name}/actions/runs/{run.id}/cancel"
-    assert client.post(path).status_code == 403, "the App may only read"
-    world.github.engine.cancel(run)
+    assert world.as_installation().post(path).status_code == 403, "the App may only read"
+    world.github.accounts.accept_permissions(world.installation, actions="write")
+    client = world.as_installation()
+    assert client.post(path).status_code == 202
     assert sorted(outcomes(run).values(), key=str) == ["cancelled", "in_progress"]
     world.time.step(10)
     assert process.told == ["started build (1)", "finished build (1): cancelled"]
     assert run.conclusion is Conclusion.CANCELLED
+    assert client.post(path).status_code == 409
+
+
+def test_run_can_be_repeated_and_deleted_once_it_is_over(world: Simulated) -> None:
+    world.github.accounts.accept_permissions(world.installation, actions="write")
+    run = world.github.engine.push(world.public, BUILD)
+    client = world.as_installation()
+    path = f"/repos/{world.public.full_name}/actions/runs/{run.id}"
+    assert client.post(f"{path}/rerun").status_code == 403
+    assert client.delete(path).status_code == 403
+    world.online()
+    world.time.step(90)
+    assert client.post(f"{path}/rerun").status_code == 201
+    assert client.get(path).json()["run_attempt"] == 2
+    world.github.engine.cancel(run)
+    assert client.delete(path).status_code == 204
+    assert client.get(path).status_code == 404
 
 
 def test_rerun_is_a_new_attempt_with_new_jobs(world: Simulated) -> None:
-    run = world.github.engine.push(world.public, BUILD)
+    run = world.github.engine.push(world.public, FAILING)
     world.online()
     world.time.step(90)
+    world.github.engine.cancel(run)
+    world.time.step(10)
     world.github.engine.rerun(run)
     client = world.as_installation()
     base = f"/repos/{world.public.full_name}/actions/runs/{run.id}"
-    assert client.get(base).json()["run_attempt"] == 2
+    latest, past = client.get(base).json(), client.get(f"{base}/attempts/1").json()
+    assert (latest["run_attempt"], latest["status"]) == (2, "queued")
+    assert latest["previous_attempt_url"].endswith("/attempts/1")
+    assert (past["status"], past["conclusion"]) == ("completed", "failure")
+    assert past["previous_attempt_url"] is None
+    assert past["run_started_at"] < latest["run_started_at"]
     first, second = (client.get(f"{base}/attempts/{n}/jobs").json()["jobs"] for n in (1, 2))
-    assert first[0]["id"] != second[0]["id"]
-    assert (first[0]["status"], second[0]["status"]) == ("completed", "queued")
-    assert client.get(f"{base}/jobs").json()["total_count"] == 1
-    assert client.get(f"{base}/jobs", params={"filter": "all"}).json()["total_count"] == 2
-    assert client.get(f"{base}/attempts/1").json()["conclusion"] == "success"
+    assert {job["status"] for job in first} == {"completed"}
+    assert {job["status"] for job in second} == {"queued"}
+    assert not {job["id"] for job in first} & {job["id"] for job in second}
+    assert client.get(f"{base}/jobs").json()["total_count"] == len(second)
+    every = client.get(f"{base}/jobs", params={"filter": "all"}).json()["total_count"]
+    assert every == len(first) + len(second)
     assert client.get(f"{base}/attempts/3").status_code == 404
 
 
@@ -204,81 +259,10 @@ def test_runs_and_jobs_are_not_found_elsewhere(world: Simulated) -> None:
     assert client.get(f"{here}/actions/jobs/one").status_code == 404
 
 
-def test_runner_that_vanishes_loses_its_job_after_the_lease(world: Simulated) -> None:
-    run = world.github.engine.push(world.public, workflow.uniform((LABEL,), seconds=60))
-    _, jit = world.runner()
-    session = world.github.connect(jit, Process())
-    world.time.step(10)
-    session.vanish()
-    world.time.step(599)
-    assert status(run) is Status.IN_PROGRESS
-    world.time.step(1)
-    assert run.jobs[0].conclusion is Conclusion.FAILURE
-    assert world.github.runners.runners == {}
-
-
-def test_runner_whose_line_comes_back_in_time_finishes_its_job(world: Simulated) -> None:
-    run = world.github.engine.push(world.public, workflow.uniform((LABEL,), seconds=60))
-    _, jit = world.runner()
-    process = Process()
-    session = world.github.connect(jit, process)
-    world.time.step(10)
-    session.lose()
-    world.time.step(300)
-    assert status(run) is Status.IN_PROGRESS
-    session.resume()
-    world.time.step(0)
-    assert process.told == ["started build", "finished build: success"]
-
-
-def test_runner_whose_line_comes_back_too_late_is_told_so(world: Simulated) -> None:
-    world.github.engine.push(world.public, workflow.uniform((LABEL,), seconds=60))
-    _, jit = world.runner()
-    process = Process()
-    session = world.github.connect(jit, process)
-    world.time.step(10)
-    session.lose()
-    world.time.step(700)
-    session.resume()
-    assert process.told == ["started build", "deregistered"]
-
-
-def test_runner_that_is_stopped_fails_its_job_at_once(world: Simulated) -> None:
-    run = world.github.engine.push(world.public, BUILD)
-    _, jit = world.runner()
-    session = world.github.connect(jit, Process())
-    world.time.step(10)
-    session.stop()
-    assert run.jobs[0].conclusion is Conclusion.FAILURE
-
-
-def test_cancelled_job_of_a_silent_runner_ends_with_the_lease(world: Simulated) -> None:
-    run = world.github.engine.push(world.public, BUILD)
-    _, jit = world.runner()
-    session = world.github.connect(jit, Process())
-    world.time.step(10)
-    session.lose()
-    world.github.engine.cancel(run)
-    world.time.step(590)
-    assert status(run) is Status.IN_PROGRESS
-    world.time.step(10)
-    assert run.jobs[0].conclusion is Conclusion.CANCELLED
-
-
-def test_silent_idle_runner_is_seen_offline_and_gets_nothing(world: Simulated) -> None:
-    runner, jit = world.runner()
-    session = world.github.connect(jit, Process())
-    session.lose()
-    run = world.github.engine.push(world.public, BUILD)
-    world.time.step(60)
-    assert not runner.online
-    assert status(run) is Status.QUEUED
-    session.resume()
-    world.time.step(5)
-    assert status(run) is Status.IN_PROGRESS
-
-
 def test_job_that_nobody_took_in_a_day_is_cancelled(world: Simulated) -> None:
     run = world.github.engine.push(world.public, BUILD)
     world.time.step(24 * 3600)
     assert run.jobs[0].conclusion is Conclusion.CANCELLED
+    path = f"/repos/{world.public.full_name}/actions/jobs/{run.jobs[0].id}"
+    job = world.as_installation().get(path).json()
+    assert job["started_at"] == job["completed_at"], "as GitHub tells of a job that never started"

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+import requests
 
 from reconcile.sim import faults
 from reconcile.sim.github import Limits, workflow
@@ -120,6 +121,16 @@ def test_too_many_at_once_are_refused() -> None:
             thread.join()
         assert statuses.count(200) >= 3
         assert 403 in statuses
+
+
+def test_calls_that_are_left_without_an_answer_are_not_at_once() -> None:
+    with Simulated(limits=Limits(at_once=2)).started() as world:
+        client = world.as_installation()
+        world.faults.next("github.list_org_runners", faults.timeout(30), times=3)
+        for _ in range(3):
+            with pytest.raises(requests.ReadTimeout):
+                client.get(RUNNERS, timeout=0.1)
+        assert client.get(RUNNERS).status_code == 200
 
 
 def test_limits_can_be_switched_off() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from reconcile.sim.github import workflow
-from reconcile.sim.github.deliveries import Mishap, Rule
+from reconcile.sim.github.deliveries import Mishap, MishapRule
 from tests.simulated import LABEL, SECRET, Simulated
 
 BUILD = workflow.uniform((LABEL,), seconds=60)
@@ -86,31 +86,39 @@ def test_nothing_is_told_of_jobs_to_who_is_suspended_or_not_selected(world: Simu
 
 
 def test_duplicated_delivery_comes_twice_with_the_same_guid(world: Simulated) -> None:
-    world.github.deliveries.misbehave(Rule(Mishap.DUPLICATE, "*.queued", times=1))
+    world.github.deliveries.misbehave(MishapRule(Mishap.DUPLICATE, "*.queued", times=1))
     assert live_and_die(world) == ["workflow_job.queued", *LIFE]
     first, second, *_ = world.receiver.received
     assert first.headers["x-github-delivery"] == second.headers["x-github-delivery"]
 
 
 def test_delayed_delivery_comes_late(world: Simulated) -> None:
-    world.github.deliveries.misbehave(Rule(Mishap.DELAY, "*.queued", times=1, seconds=200))
+    world.github.deliveries.misbehave(MishapRule(Mishap.DELAY, "*.queued", times=1, seconds=200))
     assert live_and_die(world) == [LIFE[1], LIFE[2], LIFE[0]]
 
 
 def test_reordered_delivery_is_overtaken_by_the_next(world: Simulated) -> None:
-    world.github.deliveries.misbehave(Rule(Mishap.REORDER, "*.in_progress", times=1))
+    world.github.deliveries.misbehave(MishapRule(Mishap.REORDER, "*.in_progress", times=1))
     assert live_and_die(world) == [LIFE[0], LIFE[2], LIFE[1]]
 
 
+def test_when_all_are_reordered_each_second_one_overtakes(world: Simulated) -> None:
+    world.github.deliveries.misbehave(MishapRule(Mishap.REORDER))
+    runs = [world.github.engine.push(world.public, BUILD) for _ in range(4)]
+    world.time.step(5)
+    arrived = [received.payload["workflow_job"]["run_id"] for received in world.receiver.received]
+    assert arrived == [runs[1].id, runs[0].id, runs[3].id, runs[2].id]
+
+
 def test_reordered_delivery_that_nothing_overtakes_still_comes(world: Simulated) -> None:
-    world.github.deliveries.misbehave(Rule(Mishap.REORDER, "*.completed", times=1))
+    world.github.deliveries.misbehave(MishapRule(Mishap.REORDER, "*.completed", times=1))
     assert live_and_die(world) == LIFE[:2]
     world.time.step(600)
     assert world.receiver.names() == LIFE
 
 
 def test_dropped_delivery_is_not_even_in_the_log(world: Simulated) -> None:
-    world.github.deliveries.misbehave(Rule(Mishap.DROP, "*.completed", times=1))
+    world.github.deliveries.misbehave(MishapRule(Mishap.DROP, "*.completed", times=1))
     assert live_and_die(world) == LIFE[:2]
     log = world.as_app().get("/app/hook/deliveries").json()
     assert [entry["action"] for entry in log] == ["in_progress", "queued", "created"]
@@ -119,7 +127,7 @@ def test_dropped_delivery_is_not_even_in_the_log(world: Simulated) -> None:
 def test_mishaps_by_chance_are_the_same_for_the_same_seed() -> None:
     def arrived(seed: int) -> list[str]:
         with Simulated(seed).started() as world:
-            world.github.deliveries.misbehave(Rule(Mishap.DROP, probability=0.5))
+            world.github.deliveries.misbehave(MishapRule(Mishap.DROP, probability=0.5))
             for _ in range(20):
                 world.github.engine.push(world.public, BUILD)
             world.time.step(5)
@@ -133,7 +141,7 @@ def test_mishaps_by_chance_are_the_same_for_the_same_seed() -> None:
 def test_failed_delivery_is_logged_and_can_be_redelivered(world: Simulated, how: str) -> None:
     url = world.app.webhook_url
     if how == "refused by a rule":
-        world.github.deliveries.misbehave(Rule(Mishap.REFUSE, times=1))
+        world.github.deliveries.misbehave(MishapRule(Mishap.REFUSE, times=1))
     elif how == "refused by the receiver":
         world.receiver.status = 500
     else:
@@ -157,6 +165,48 @@ def test_failed_delivery_is_logged_and_can_be_redelivered(world: Simulated, how:
     assert (newest["redelivery"], newest["status"], newest["guid"]) == (True, "OK", failed["guid"])
     assert newest["id"] > failed["id"]
     assert json.loads(received.body) == detail["request"]["payload"]
+
+
+def test_redelivery_fails_as_well_while_nobody_is_there(world: Simulated) -> None:
+    world.github.deliveries.misbehave(MishapRule(Mishap.REFUSE))
+    world.github.engine.push(world.public, BUILD)
+    world.time.step(5)
+    client = world.as_app()
+    [failed] = client.get("/app/hook/deliveries", params={"status": "failure"}).json()
+    client.post(f"/app/hook/deliveries/{failed['id']}/attempts")
+    world.time.step(5)
+    again, first = client.get("/app/hook/deliveries", params={"status": "failure"}).json()
+    assert (again["redelivery"], first["redelivery"]) == (True, False)
+    assert client.get("/app/hook/deliveries", params={"status": "odd"}).status_code == 422
+
+
+def test_redirect_is_not_followed(world: Simulated) -> None:
+    world.receiver.status = 302
+    world.github.engine.push(world.public, BUILD)
+    world.time.step(5)
+    newest = world.as_app().get("/app/hook/deliveries").json()[0]
+    assert (newest["status_code"], len(world.receiver.received)) == (302, 1)
+
+
+def test_app_that_did_not_subscribe_is_told_nothing(world: Simulated) -> None:
+    world.app.events.clear()
+    world.github.engine.push(world.public, BUILD)
+    world.time.step(5)
+    assert world.receiver.names() == []
+
+
+def test_mishaps_by_chance_do_not_depend_on_what_else_is_asked() -> None:
+    def arrived(tokens: int) -> list[int]:
+        with Simulated(3).started() as world:
+            world.github.deliveries.misbehave(MishapRule(Mishap.DROP, probability=0.5))
+            for number in range(20):
+                if number < tokens:
+                    world.as_installation()
+                world.github.engine.push(world.public, BUILD)
+            world.time.step(5)
+            return [each.payload["workflow_job"]["id"] for each in world.receiver.received]
+
+    assert arrived(tokens=0) == arrived(tokens=7)
 
 
 def test_delivery_log_is_read_by_cursor_and_ends_after_three_days(world: Simulated) -> None:

@@ -109,6 +109,17 @@ def test_matrix_of_includes_alone_is_just_those() -> None:
             "jobs: {a: {runs-on: x, needs: b}, b: {runs-on: x, needs: a}}",
             "a, b need what does not exist or each other",
         ),
+        ("jobs: {}", "has no jobs"),
+        ("jobs: {a: 5}", "a is not a mapping"),
+        ("jobs: {a: {runs-on: []}}", "a has no runs-on"),
+        ("jobs: {a: {runs-on: x, steps: [5]}}", "a is not a mapping"),
+        ("jobs: {a: {runs-on: x, strategy: y}}", "strategy is not a mapping"),
+        ("jobs: {a: {runs-on: x, strategy: {matrix: '${{ z }}'}}}", "matrix is not a mapping"),
+        ("jobs: {a: {runs-on: x, strategy: {matrix: {n: 5}}}}", "matrix.n is not a list"),
+        ("jobs: {a: {runs-on: x, strategy: {matrix: {include: [x]}}}}", "include is not a mapping"),
+        ("jobs: {a: {runs-on: x, strategy: {max-parallel: 0}}}", "at least 1"),
+        ("jobs: {a: {runs-on: x, timeout-minutes: x}}", "at least 1"),
+        ("jobs: {a: {runs-on: x, continue-on-error: perhaps}}", "neither true nor false"),
         ("jobs: {a: {runs-on: x, if: github.ref == 'x'}}", "not one the simulation knows"),
         ("jobs: {a: {runs-on: x, steps: [{name: y}]}}", "neither uses nor runs"),
         (
@@ -120,6 +131,11 @@ def test_matrix_of_includes_alone_is_just_those() -> None:
 def test_file_that_is_no_workflow_is_refused_with_the_reason(text: str, words: str) -> None:
     with pytest.raises(WorkflowError, match=words):
         parse(text)
+
+
+def test_labels_may_stand_beside_a_group() -> None:
+    [job] = parse("jobs: {a: {runs-on: {group: boards, labels: [x, y]}}}").jobs
+    assert job.labels == ("x", "y")
 
 
 def test_uniform_jobs_need_no_file() -> None:

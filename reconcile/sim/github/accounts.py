@@ -164,7 +164,12 @@ class Accounts:
                 )
 
     def repository_at(self, parameters: Mapping[str, str]) -> Repository:
-        """The repository that a path names."""
+        """The repository that a path names, by its name or its number."""
+        if "repository_id" in parameters:
+            for repository in self.repositories.values():
+                if str(repository.id) == parameters["repository_id"]:
+                    return repository
+            raise ApiError(404, "Not Found")
         full_name = f"{parameters['owner']}/{parameters['repo']}".lower()
         if full_name in self.repositories:
             return self.repositories[full_name]

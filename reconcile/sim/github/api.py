@@ -3,11 +3,12 @@
 The endpoints themselves are in `api_apps`, `api_runners` and `api_actions`.
 """
 
+import functools
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from ..http import Endpoint, Request, Response, encode
@@ -21,6 +22,8 @@ MEDIA_TYPE = {"Content-Type": "application/json; charset=utf-8"}
 PAGE_SIZE = 30
 LARGEST_PAGE = 100
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Call:
@@ -30,17 +33,17 @@ class Call:
     now: datetime
 
     def number(self, name: str) -> int:
-        text = self.request.parameters[name]
-        if not text.isascii() or not text.isdigit():
+        number = whole_number(self.request.parameters[name])
+        if number is None:
             raise ApiError(404, "Not Found")
-        return int(text)
+        return number
 
     def body(self) -> Json:
         if not self.request.body:
             return {}
         try:
             body = self.request.json
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ApiError(400, "Problems parsing JSON") from None
         if not isinstance(body, dict):
             raise ApiError(400, "Body should be a JSON object")
@@ -71,12 +74,13 @@ class Reply:
 
 @dataclass(frozen=True)
 class Operation:
-    """An endpoint with what it takes to call it. Without a permission, it takes an App's JWT."""
+    """An endpoint with what it takes to call it: a permission of an installation's token, or
+    without one an App's JWT."""
 
     name: str
     method: str
     template: str
-    handler: Callable[[Any], Reply]  # of an AppCall, or with a permission an InstallationCall
+    handler: Callable[[Any], Reply]  # of an InstallationCall, or without permission an AppCall
     permission: str | None = None
 
     def __call__(self, call: Call) -> Reply:
@@ -84,12 +88,12 @@ class Operation:
             permit(call.token, self.permission, "read" if self.method == "GET" else "write")
         return self.handler(call)
 
-    def endpoint(self) -> Endpoint:
-        return Endpoint(self.name, self.method, self.template, handler=_unused)
-
-
-def _unused(*_: Any) -> Response:
-    raise AssertionError("Operations are called through the service.")
+    def endpoints(self, serve: Callable[["Operation", Request], Response]) -> list[Endpoint]:
+        """Where it is found: a repository's also by its number, as redirects lead to it."""
+        numbered = self.template.replace("/repos/{owner}/{repo}/", "/repositories/{repository_id}/")
+        templates = dict.fromkeys((self.template, numbered))
+        handler = functools.partial(serve, self)
+        return [Endpoint(self.name, self.method, template, handler) for template in templates]
 
 
 def respond(reply: Reply, call: Call, credential: str) -> Response:
@@ -129,7 +133,7 @@ def paged(call: Call, name: str, items: list[Any], show: Callable[[Any], Json]) 
 
 def page(call: Call, items: list[Any]) -> tuple[list[Any], dict[str, str]]:
     number = _positive(call.request, "page", 1)
-    size = min(_positive(call.request, "per_page", PAGE_SIZE), LARGEST_PAGE)
+    size = page_size(call.request)
     last = max(1, -(-len(items) // size))
     links: dict[str, int] = {}
     if number > 1:
@@ -158,5 +162,20 @@ def _address(request: Request, **changed: str) -> str:
 
 
 def _positive(request: Request, name: str, default: int) -> int:
-    text = request.query.get(name, "")
-    return max(1, int(text)) if text.isascii() and text.isdigit() else default
+    number = whole_number(request.query.get(name, ""))
+    return default if number is None else max(1, number)
+
+
+def whole_number(text: str) -> int | None:
+    """None for what is no number, or none that fits a database."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
+def list_of(kind: type[T], body: Json, name: str) -> list[T]:
+    """A list in a request's body; nothing is an empty one."""
+    value = body.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(type(item) is kind for item in value):
+        raise ApiError(422, f"Validation Failed: {name} is not a list of {kind.__name__}")
+    return value

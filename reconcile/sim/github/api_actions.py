@@ -5,7 +5,7 @@ from .accounts import Accounts
 from .api import InstallationCall, Operation, Reply, paged
 from .engine import Engine
 from .errors import ApiError
-from .model import Repository, Run, Status
+from .model import Attempt, Repository, Run, Status
 
 
 class ActionsApi:
@@ -63,25 +63,16 @@ class ActionsApi:
     def _run_jobs(self, call: InstallationCall) -> Reply:
         run = self._find(call)
         every = call.request.query.get("filter", "latest") == "all"
-        jobs = run.jobs if every else run.jobs_of(run.attempt)
+        jobs = run.jobs if every else run.attempt.jobs
         return paged(call, "jobs", jobs, lambda job: shapes.job(job, call.now))
 
     def _attempt(self, call: InstallationCall) -> Reply:
-        run, number = self._find(call), call.number("attempt_number")
-        if not 1 <= number <= run.attempt:
-            raise ApiError(404, "Not Found")
-        value = shapes.run(run)
-        if number < run.attempt:
-            past = run.jobs_of(number)
-            value |= {"run_attempt": number, "status": Status.COMPLETED}
-            value["conclusion"] = max((str(job.conclusion) for job in past), default=None)
-        return Reply(200, value)
+        run = self._find(call)
+        return Reply(200, shapes.run(run, self._find_attempt(call, run)))
 
     def _attempt_jobs(self, call: InstallationCall) -> Reply:
-        run, number = self._find(call), call.number("attempt_number")
-        if not 1 <= number <= run.attempt:
-            raise ApiError(404, "Not Found")
-        return paged(call, "jobs", run.jobs_of(number), lambda job: shapes.job(job, call.now))
+        attempt = self._find_attempt(call, self._find(call))
+        return paged(call, "jobs", attempt.jobs, lambda job: shapes.job(job, call.now))
 
     def _cancel(self, call: InstallationCall) -> Reply:
         run = self._find(call)
@@ -99,6 +90,12 @@ class ActionsApi:
 
     def _repository(self, call: InstallationCall) -> Repository:
         return call.covering(self._accounts.repository_at(call.request.parameters))
+
+    def _find_attempt(self, call: InstallationCall, run: Run) -> Attempt:
+        number = call.number("attempt_number")
+        if not 1 <= number <= len(run.attempts):
+            raise ApiError(404, "Not Found")
+        return run.attempts[number - 1]
 
     def _find(self, call: InstallationCall) -> Run:
         run = self._engine.runs.get(call.number("run_id"))

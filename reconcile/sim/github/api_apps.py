@@ -4,7 +4,7 @@ import json
 
 from . import shapes
 from .accounts import Accounts
-from .api import AppCall, Operation, Reply, next_link, page, page_size
+from .api import AppCall, Operation, Reply, list_of, next_link, page, page_size, whole_number
 from .auth import Auth
 from .deliveries import Deliveries, Delivery
 from .errors import ApiError
@@ -52,9 +52,10 @@ class AppsApi:
             raise ApiError(403, "This installation has been suspended")
         body = call.body()
         repositories = self._wanted_repositories(installation, body)
-        token = self._auth.issue(
-            installation, dict(body.get("permissions") or {}), repositories, call.now
-        )
+        permissions = body.get("permissions") or {}
+        if not isinstance(permissions, dict):
+            raise ApiError(422, "Validation Failed: permissions is not an object")
+        token = self._auth.issue(installation, permissions, repositories, call.now)
         selected = installation.selected is not None or repositories is not None
         value: Json = {
             "token": token.value,
@@ -69,31 +70,29 @@ class AppsApi:
     def _wanted_repositories(
         self, installation: Installation, body: Json
     ) -> list[Repository] | None:
-        names, ids = body.get("repositories"), body.get("repository_ids")
-        if names is None and ids is None:
+        if body.get("repositories") is None and body.get("repository_ids") is None:
             return None
-        wanted = {str(name).lower() for name in names or []} | set(ids or [])
-        found = [
-            each
-            for each in self._accounts.repositories.values()
-            if installation.covers(each) and ({each.name.lower(), each.id} & wanted)
+        names = {name.lower() for name in list_of(str, body, "repositories")}
+        ids = set(list_of(int, body, "repository_ids"))
+        covered = [
+            each for each in self._accounts.repositories.values() if installation.covers(each)
         ]
-        if len(found) < len(wanted):
+        if names - {each.name.lower() for each in covered} or ids - {each.id for each in covered}:
             raise ApiError(422, "There is at least one repository that does not exist.")
-        return found
+        return [each for each in covered if each.name.lower() in names or each.id in ids]
 
     def _list_deliveries(self, call: AppCall) -> Reply:
-        status = call.request.query.get("status")
-        log = [
-            each
-            for each in self._deliveries.of(call.app)
-            if status is None or (status == "success") == (200 <= each.status_code < 400)
-        ]
+        log = self._deliveries.of(call.app)
+        if (status := call.request.query.get("status")) is not None:
+            codes = {"success": range(200, 400), "failure": range(400, 600)}.get(status)
+            if codes is None:
+                raise ApiError(422, "Validation Failed: the status is success or failure")
+            log = [each for each in log if each.status_code in codes]
         if cursor := call.request.query.get("cursor"):
-            number = cursor.removeprefix("v1_")
-            if not number.isascii() or not number.isdigit():
+            number = whole_number(cursor.removeprefix("v1_"))
+            if number is None:
                 raise ApiError(422, "Validation Failed: the cursor is not one of ours")
-            log = [each for each in log if each.id < int(number)]
+            log = [each for each in log if each.id < number]
         part = log[: page_size(call.request)]
         more = len(log) > len(part)
         headers = next_link(call.request, cursor=f"v1_{part[-1].id}") if more else {}
@@ -106,7 +105,7 @@ class AppsApi:
             _item(it)
             | {
                 "url": it.app.webhook_url,
-                "request": {"headers": it.headers, "payload": _payload(it)},
+                "request": {"headers": it.headers, "payload": json.loads(it.body)},
                 "response": {"headers": it.answer_headers, "payload": it.answer},
             },
         )
@@ -155,7 +154,3 @@ def _item(it: Delivery) -> Json:
         "repository_id": it.repository_id,
         "throttled_at": None,
     }
-
-
-def _payload(it: Delivery) -> object:
-    return json.loads(it.body)

@@ -1,8 +1,10 @@
 """Runner groups, JIT configurations and runners, of organizations and of repositories."""
 
+from dataclasses import replace
+
 from . import shapes
 from .accounts import Accounts
-from .api import InstallationCall, Operation, Reply, paged
+from .api import InstallationCall, Operation, Reply, list_of, paged
 from .dispatch import Dispatch
 from .errors import ApiError
 from .model import ORGANIZATION, Account, Repository, Runner, RunnerGroup, Scope
@@ -54,7 +56,7 @@ class RunnersApi:
     def _create_group(self, call: InstallationCall) -> Reply:
         organization, body = self._organization(call), call.body()
         group = RunnerGroup(0, organization, _name(body))
-        self._set(group, body)
+        _set(group, body)
         return Reply(201, shapes.runner_group(self._runners.add_group(group)))
 
     def _get_group(self, call: InstallationCall) -> Reply:
@@ -62,36 +64,32 @@ class RunnersApi:
 
     def _update_group(self, call: InstallationCall) -> Reply:
         group, body = self._group(call), call.body()
-        group.name = _name(body)
-        self._set(group, body)
+        changed = replace(group, name=_name(body))
+        _set(changed, body)
+        if changed.name != group.name:
+            self._runners.check_name_is_free(changed)
+        group.name, group.visibility = changed.name, changed.visibility
+        group.allows_public_repositories = changed.allows_public_repositories
+        group.selected = changed.selected
         return Reply(200, shapes.runner_group(group))
 
     def _delete_group(self, call: InstallationCall) -> Reply:
         group = self._group(call)
         if group.default:
             raise ApiError(422, "The default runner group cannot be deleted.")
-        for runner in self._runners.in_group(group):
-            runner.group = self._runners.group(group.organization, DEFAULT_GROUP)
-        del self._runners.groups[group.id]
+        self._runners.remove_group(group)
         return Reply(204)
 
     def _of_group(self, call: InstallationCall) -> Reply:
         return paged(call, "runners", self._runners.in_group(self._group(call)), shapes.runner)
 
-    def _set(self, group: RunnerGroup, body: Json) -> None:
-        visibility = body.get("visibility", group.visibility)
-        if visibility not in VISIBILITIES:
-            raise ApiError(422, "Validation Failed: visibility is not one of the known ones")
-        group.visibility = visibility
-        public = body.get("allows_public_repositories", group.allows_public_repositories)
-        group.allows_public_repositories = public is True
-        group.selected = set(body.get("selected_repository_ids", group.selected))
-
     # Runners ---------------------------------------------------------------------------------
 
     def _jit(self, call: InstallationCall) -> Reply:
         scope, body = self._scope(call), call.body()
-        labels, group_id = _labels(body), body.get("runner_group_id")
+        labels, group_id = list_of(str, body, "labels"), body.get("runner_group_id")
+        if not 1 <= len(labels) <= LABELS_LIMIT:
+            raise ApiError(422, f"Validation Failed: 1 to {LABELS_LIMIT} labels are needed")
         if type(group_id) is not int:
             raise ApiError(422, "Validation Failed: runner_group_id is missing")
         if isinstance(scope, Repository):
@@ -153,10 +151,13 @@ def _name(body: Json) -> str:
     return name
 
 
-def _labels(body: Json) -> list[str]:
-    labels = body.get("labels")
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise ApiError(422, "Validation Failed: labels is not a list of texts")
-    if not 1 <= len(labels) <= LABELS_LIMIT:
-        raise ApiError(422, f"Validation Failed: 1 to {LABELS_LIMIT} labels are needed")
-    return labels
+def _set(group: RunnerGroup, body: Json) -> None:
+    visibility = body.get("visibility", group.visibility)
+    if visibility not in VISIBILITIES:
+        raise ApiError(422, "Validation Failed: visibility is not one of the known ones")
+    public = body.get("allows_public_repositories", group.allows_public_repositories)
+    if not isinstance(public, bool):
+        raise ApiError(422, "Validation Failed: allows_public_repositories is yes or no")
+    group.visibility, group.allows_public_repositories = visibility, public
+    if "selected_repository_ids" in body:
+        group.selected = set(list_of(int, body, "selected_repository_ids"))

@@ -77,12 +77,12 @@ class Auth:
     ) -> Token:
         for name, level in permissions.items():
             granted = installation.permissions.get(name)
-            if LEVELS.get(level, 9) > LEVELS.get(granted or "", 0):
+            if LEVELS.get(str(level), 9) > LEVELS.get(granted or "", 0):
                 raise ApiError(
                     422, "The permissions requested are not granted to this installation."
                 )
         token = Token(
-            value="ghs_" + self._ids.text(36),
+            value="ghs_" + self._ids.text("token", 36),
             installation=installation,
             permissions=dict(permissions or installation.permissions),
             repositories=(

@@ -8,6 +8,7 @@ import fnmatch
 import hashlib
 import hmac
 import json
+import random
 import threading
 import zlib
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from .shapes import Json
 
 USUAL_SECONDS = 0.5  # from a change to the delivery of its webhook
 TIMEOUT_SECONDS = 10  # real ones: how long GitHub waits for an answer
-HELD_BACK_SECONDS = 600  # how long a delivery waits for the next one to overtake it
+HELD_BACK_SECONDS = 600  # how long one waits to be overtaken
 KEPT = timedelta(days=3)
 ANSWER_KEPT = 4096
 
@@ -37,15 +38,16 @@ class Mishap(StrEnum):
 
 
 @dataclass(eq=False)
-class Rule:
+class MishapRule:
     """Which deliveries go wrong. Events are named `workflow_job.queued`; `*` is any part."""
 
     mishap: Mishap
     events: str = "*"
     probability: float = 1.0
-    times: int | None = None
+    times: int | None = None  # how often it still strikes; None is without end
     seconds: float = 30  # of a delay
     status: int = 503  # of a refusal
+    number: int = 0
 
 
 @dataclass(eq=False)
@@ -60,6 +62,7 @@ class Delivery:
     packed_body: bytes
     delivered_at: datetime
     redelivery: bool = False
+    attempt: int = 1
     duration: float = 0
     status: str = "pending"
     status_code: int = 0
@@ -89,20 +92,23 @@ class Delivery:
 class Deliveries:
     def __init__(self, timeline: Timeline, ids: Ids) -> None:
         self.timeline = timeline
-        self.rules: list[Rule] = []
         self.log: dict[int, Delivery] = {}  # in order of id, which is that of delivery
         self._ids = ids
-        self._held_back: dict[int, list[Delivery]] = {}
+        self._rules: list[MishapRule] = []
+        self._rules_made = 0
+        self._held_back: dict[App, Delivery] = {}
         self._local = threading.local()
 
-    def misbehave(self, rule: Rule) -> Rule:
+    def misbehave(self, rule: MishapRule) -> MishapRule:
         with self.timeline.lock:
-            self.rules.append(rule)
+            self._rules_made += 1
+            rule.number = self._rules_made
+            self._rules.append(rule)
         return rule
 
     def behave(self) -> None:
         with self.timeline.lock:
-            self.rules.clear()
+            self._rules.clear()
 
     def send(
         self, app: App, event: str, payload: Json, installation: int, repository: int | None
@@ -120,66 +126,80 @@ class Deliveries:
             packed_body=zlib.compress(json.dumps(payload).encode(), 1),
             delivered_at=self.timeline.now(),
         )
-        rule = self._strikes(f"{event}.{delivery.action}")
-        mishap = rule.mishap if rule else None
-        if mishap is Mishap.DROP:
-            return
-        if mishap is Mishap.REORDER:
-            self._hold_back(delivery)
-            return
-        delay = rule.seconds if rule and mishap is Mishap.DELAY else USUAL_SECONDS
-        refused = rule.status if rule and mishap is Mishap.REFUSE else None
-        self._schedule(delivery, delay, refused)
-        if mishap is Mishap.DUPLICATE:
-            self._schedule(_again(delivery, redelivery=False), delay)
-        for overtaken in self._held_back.pop(app.id, []):
-            self._schedule(overtaken, delay)
+        self._dispatch(delivery)
 
     def redeliver(self, delivery: Delivery) -> None:
-        self._schedule(_again(delivery, redelivery=True), USUAL_SECONDS)
+        self._dispatch(_again(delivery, redelivery=True))
 
     def of(self, app: App) -> list[Delivery]:
         """The App's log, newest first."""
         self._forget_the_old()
         return [delivery for delivery in reversed(self.log.values()) if delivery.app is app]
 
-    def _strikes(self, event: str) -> Rule | None:
-        for rule in self.rules:
+    def _dispatch(self, delivery: Delivery) -> None:
+        rule = self._strikes(delivery)
+        mishap = rule.mishap if rule else None
+        if mishap is Mishap.DROP:
+            return
+        if mishap is Mishap.REORDER and delivery.app not in self._held_back:
+            self._hold_back(delivery)
+            return
+        delay = rule.seconds if rule and mishap is Mishap.DELAY else USUAL_SECONDS
+        batch = [delivery]
+        if mishap is Mishap.DUPLICATE:
+            batch.append(_again(delivery, redelivery=False))
+        if (overtaken := self._held_back.pop(delivery.app, None)) is not None:
+            batch.append(overtaken)
+        refused = rule.status if rule and mishap is Mishap.REFUSE else None
+        self.timeline.after(delay, lambda: self._deliver(batch, refused))
+
+    def _strikes(self, delivery: Delivery) -> MishapRule | None:
+        """By chance from the seed and the delivery itself, whatever else is going on."""
+        event = f"{delivery.event}.{delivery.action}"
+        for rule in self._rules:
             if not fnmatch.fnmatchcase(event, rule.events):
                 continue
-            if rule.probability < 1 and self._ids.chance() >= rule.probability:
+            lot = f"{self._ids.seed}:{rule.number}:{event}:{delivery.guid}:{delivery.attempt}"
+            if rule.probability < 1 and random.Random(lot).random() >= rule.probability:  # noqa: S311
                 continue
             if rule.times is not None:
                 rule.times -= 1
-                self.rules = [other for other in self.rules if other.times != 0]
+                self._rules = [other for other in self._rules if other.times != 0]
             return rule
         return None
 
     def _hold_back(self, delivery: Delivery) -> None:
-        held = self._held_back.setdefault(delivery.app.id, [])
-        held.append(delivery)
+        self._held_back[delivery.app] = delivery
 
         def let_go() -> Effect | None:
-            if delivery not in self._held_back.get(delivery.app.id, []):
+            if self._held_back.get(delivery.app) is not delivery:
                 return None
-            self._held_back[delivery.app.id].remove(delivery)
-            return self._deliver(delivery, None)
+            del self._held_back[delivery.app]
+            return self._deliver([delivery], None)
 
         self.timeline.after(HELD_BACK_SECONDS, let_go)
 
-    def _schedule(self, delivery: Delivery, seconds: float, refused: int | None = None) -> None:
-        self.timeline.after(seconds, lambda: self._deliver(delivery, refused))
-
-    def _deliver(self, delivery: Delivery, refused: int | None) -> Effect | None:
-        delivery.id = self._ids.next("delivery")
-        delivery.delivered_at = self.timeline.now()
-        self.log[delivery.id] = delivery
+    def _deliver(self, batch: list[Delivery], refused: int | None) -> Effect | None:
+        """One after the other: the next leaves when the one before it was answered."""
+        first, *rest = batch
+        first.id = self._ids.next("delivery")
+        first.delivered_at = self.timeline.now()
+        self.log[first.id] = first
         self._forget_the_old()
-        url = delivery.app.webhook_url
+        url = first.app.webhook_url
         if refused is not None or url is None:
-            _conclude(delivery, refused or 502)
-            return None
-        return lambda: self._post(delivery, url)
+            _conclude(first, refused or 502)
+            return self._deliver(rest, None) if rest else None
+
+        def effect() -> None:
+            self._post(first, url)
+            if rest:
+                with self.timeline.lock:
+                    then = self._deliver(rest, None)
+                if then is not None:
+                    then()
+
+        return effect
 
     def _post(self, delivery: Delivery, url: str) -> None:
         """Without the lock: the receiver may well turn around and call us."""
@@ -194,7 +214,9 @@ class Deliveries:
                 data=delivery.body,
                 headers=delivery.headers,
                 timeout=TIMEOUT_SECONDS,
+                allow_redirects=False,
             )
+            session.cookies.clear()
         except requests.Timeout:
             code, seconds = 504, float(TIMEOUT_SECONDS)
         except requests.RequestException:
@@ -228,6 +250,7 @@ def _again(delivery: Delivery, *, redelivery: bool) -> Delivery:
         packed_body=delivery.packed_body,
         delivered_at=delivery.delivered_at,
         redelivery=redelivery,
+        attempt=delivery.attempt + 1,
     )
 
 

@@ -2,7 +2,8 @@
 
 A queued job goes to an idle runner of its scope whose labels cover the job's, first come, first
 served. A runner that takes a job holds it by a lease: if it is not heard of for that long, the
-job has failed.
+job has failed. A runner that worked through its job is deregistered with it; one that was lost
+stays registered, offline, for a day.
 """
 
 import heapq
@@ -17,7 +18,7 @@ from .runners import Runners, read_jit_config
 
 ASSIGN_SECONDS = 1.0  # until GitHub has looked for a runner
 LEASE_SECONDS = 600.0  # how long a silent runner keeps its job
-OFFLINE_SECONDS = 60.0  # until a silent idle runner is seen to be offline
+OFFLINE_SECONDS = 60.0  # until a silent runner is seen to be offline
 CANCEL_SECONDS = 3.0  # until a runner has stopped a cancelled job
 
 QueueKey = tuple[int, frozenset[str]]  # a repository and labels: such jobs suit the same runners
@@ -25,25 +26,29 @@ JobChange = Callable[[Job], None]
 
 
 class RunnerSession:
-    """One runner's line to GitHub."""
+    """One runner's line to GitHub. A process that vanishes and a line that is cut look alike."""
 
     def __init__(self, dispatch: "Dispatch", runner: Runner, listener: Listener) -> None:
         self._dispatch = dispatch
         self.runner = runner
         self.listener = listener
-        self.alive = True  # can be heard
+        self.heard = True
+        self.used = False  # it was given its one job
 
     def lose(self) -> None:
-        self.alive = False
-        self._dispatch.line_lost(self)
+        if self.heard:
+            self.heard = False
+            self._dispatch.line_lost(self)
 
     def resume(self) -> None:
-        self.alive = True
-        self._dispatch.line_back(self)
+        if not self.heard:
+            self.heard = True
+            self._dispatch.line_back(self)
 
     def stop(self) -> None:
-        self.alive = False
-        self._dispatch.stopped(self)
+        if self.heard:  # Nobody hears a goodbye over a dead line.
+            self.heard = False
+            self._dispatch.stopped(self)
 
     def vanish(self) -> None:
         self.lose()
@@ -58,8 +63,8 @@ class Dispatch:
         self._on_started = on_started
         self._on_ended = on_ended
         self._queues: dict[int, dict[QueueKey, deque[Job]]] = {}  # by the owner's account id
-        self._sessions: dict[int, RunnerSession] = {}  # by runner id
-        self._idle: dict[int, dict[int, RunnerSession]] = {}  # by account id, longest idle first
+        self._sessions: dict[Runner, RunnerSession] = {}  # the latest of each
+        self._idle: dict[int, dict[Runner, RunnerSession]] = {}  # by account id, longest idle first
         self._looking: set[int] = set()
 
     # Jobs ----------------------------------------------------------------------------------
@@ -75,11 +80,11 @@ class Dispatch:
         runner that cannot be heard does not stop: the lease decides."""
         if job.status is Status.QUEUED:
             self._end(job, Conclusion.CANCELLED)
-            return
-        job.cancelling = True
-        session = self._session_of(job)
-        if session is not None and session.alive:
-            self._await_end(job)
+        elif not job.cancelling:
+            job.cancelling = True
+            session = self._session_of(job)
+            if session is not None and session.heard:
+                self._await_end(job)
 
     def _look_soon(self, account: Account) -> None:
         """One look a moment serves all that changed before it."""
@@ -104,11 +109,11 @@ class Dispatch:
         while heads and idle:
             _, _, key = heapq.heappop(heads)
             job = queues[key][0]
-            session = next((s for s in idle.values() if self._suits(s.runner, job)), None)
+            session = next((s for s in idle.values() if _suits(s.runner, job)), None)
             if session is None:
                 continue  # Nor does any suit the jobs behind it, which are of the same kind.
             queues[key].popleft()
-            del idle[session.runner.id]
+            del idle[session.runner]
             self._start(job, session)
             self._push_head(heads, queues, key)
 
@@ -126,18 +131,12 @@ class Dispatch:
         else:
             del queues[key]
 
-    def _suits(self, runner: Runner, job: Job) -> bool:
-        here = runner.scope is job.repository or runner.scope is job.repository.owner
-        return here and runner.takes(job)
-
     def _start(self, job: Job, session: RunnerSession) -> None:
-        runner = session.runner
-        job.forget_appointment()
+        session.used = True
+        session.runner.job = job
         job.status = Status.IN_PROGRESS
         job.started_at = self._timeline.now()
-        job.runner_id, job.runner_name = runner.id, runner.name
-        job.runner_group = (runner.group.id, runner.group.name) if runner.group else (1, "Default")
-        runner.job = job
+        job.runner = session.runner
         self._await_end(job)
         session.listener.job_started(job.spec.name)
         self._on_started(job)
@@ -146,12 +145,11 @@ class Dispatch:
         if job.cancelling:
             moment, conclusion = self._in(CANCEL_SECONDS), Conclusion.CANCELLED
         else:
-            moment = job.ends_at
-            conclusion = Conclusion.FAILURE if job.spec.fails else Conclusion.SUCCESS
+            moment, conclusion = job.expected_end()
         self._appoint(job, moment, lambda: self._finish(job, conclusion))
 
     def _finish(self, job: Job, conclusion: Conclusion) -> None:
-        """The runner reports the end, and has no more to do in this world."""
+        """The runner reports the end, and its registration ends with it."""
         session = self._session_of(job)
         self._end(job, conclusion)
         if session is not None:
@@ -160,6 +158,8 @@ class Dispatch:
 
     def _end(self, job: Job, conclusion: Conclusion) -> None:
         job.forget_appointment()
+        if job.runner is not None:
+            job.runner.job = None
         job.status, job.conclusion = Status.COMPLETED, conclusion
         job.completed_at = self._timeline.now()
         self._on_ended(job)
@@ -167,79 +167,89 @@ class Dispatch:
     # Runners -------------------------------------------------------------------------------
 
     def connect(self, jit_config: str, listener: Listener) -> RunnerSession:
-        runner_id, secret = read_jit_config(jit_config)
-        runner = self._runners.runners.get(runner_id)
-        if runner is None or runner.secret != secret:
+        runner = self._runners.by_secret(read_jit_config(jit_config))
+        if runner is None:
             raise RefusedError("The runner registration has been deleted from the server.")
-        session = self._sessions[runner.id] = RunnerSession(self, runner, listener)
+        before = self._sessions.get(runner)
+        if before is not None and (before.heard or before.used):
+            raise RefusedError("A session for this runner already exists.")
+        session = self._sessions[runner] = RunnerSession(self, runner, listener)
         self._make_idle(session)
         return session
 
     def deregister(self, runner: Runner) -> None:
         """Deleted through the API: not while it is busy, which is for the caller to check."""
-        session = self._sessions.get(runner.id)
-        self._runners.remove(runner)
-        if session is not None:
-            self._forget(session)
-            if session.alive:
-                session.listener.deregistered()
+        session = self._sessions.get(runner)
+        if session is None:
+            self._runners.remove(runner)
+            return
+        self._forget(session)
+        if session.heard:
+            session.listener.deregistered()
 
     def line_lost(self, session: RunnerSession) -> None:
+        if not self._is_current(session):
+            return
         runner = session.runner
-        self._idle.get(_account(runner).id, {}).pop(runner.id, None)
+        self._not_idle(runner)
         if (job := runner.job) is not None:
             self._appoint(job, self._in(LEASE_SECONDS), lambda: self._lease_over(job))
-            return
 
         def seen_offline() -> None:
-            if not session.alive:
-                runner.online = False
-                self._runners.expect_connection(runner)
+            runner.online = False
+            self._runners.expect_connection(runner)
 
-        self._timeline.after(OFFLINE_SECONDS, seen_offline)
+        runner.appoint(self._timeline.after(OFFLINE_SECONDS, seen_offline))
 
     def line_back(self, session: RunnerSession) -> None:
         runner = session.runner
-        if self._sessions.get(runner.id) is not session:
+        if not self._is_current(session) or (session.used and runner.job is None):
             session.listener.deregistered()  # Its job was given up, or it was deleted.
+            self._forget(session)
         elif runner.job is not None:
+            self._is_online(runner)
             self._await_end(runner.job)
         else:
             self._make_idle(session)
 
     def stopped(self, session: RunnerSession) -> None:
-        runner = session.runner
-        self._idle.get(_account(runner).id, {}).pop(runner.id, None)
-        if self._sessions.get(runner.id) is not session:
+        if not self._is_current(session):
             return
+        runner = session.runner
+        self._not_idle(runner)
         if runner.job is not None:
-            self._end(runner.job, Conclusion.FAILURE)
-            self._forget(session)
-        else:
-            runner.online = False
-            self._runners.expect_connection(runner)
+            self._end(runner.job, _given_up(runner.job))
+        runner.online = False
+        self._runners.expect_connection(runner)
 
     def _lease_over(self, job: Job) -> None:
-        session = self._session_of(job)
-        self._end(job, Conclusion.CANCELLED if job.cancelling else Conclusion.FAILURE)
-        if session is not None:
-            self._forget(session)
+        self._end(job, _given_up(job))
 
     def _make_idle(self, session: RunnerSession) -> None:
         account = _account(session.runner)
-        session.runner.online = True
-        self._idle.setdefault(account.id, {})[session.runner.id] = session
+        self._is_online(session.runner)
+        self._idle.setdefault(account.id, {})[session.runner] = session
         self._look_soon(account)
 
-    def _forget(self, session: RunnerSession) -> None:
+    def _is_online(self, runner: Runner) -> None:
+        runner.appoint(None)
+        runner.online = True
+
+    def _not_idle(self, runner: Runner) -> None:
+        self._idle.get(_account(runner).id, {}).pop(runner, None)
+
+    def _is_current(self, session: RunnerSession) -> bool:
         runner = session.runner
-        runner.job = None
-        self._sessions.pop(runner.id, None)
-        self._idle.get(_account(runner).id, {}).pop(runner.id, None)
-        self._runners.remove(runner)
+        return self._sessions.get(runner) is session and self._runners.is_registered(runner)
+
+    def _forget(self, session: RunnerSession) -> None:
+        if self._sessions.get(session.runner) is session:
+            del self._sessions[session.runner]
+            self._not_idle(session.runner)
+            self._runners.remove(session.runner)
 
     def _session_of(self, job: Job) -> RunnerSession | None:
-        return None if job.runner_id is None else self._sessions.get(job.runner_id)
+        return None if job.runner is None else self._sessions.get(job.runner)
 
     def _appoint(self, job: Job, moment: datetime, action: Callable[[], None]) -> None:
         job.forget_appointment()
@@ -247,6 +257,16 @@ class Dispatch:
 
     def _in(self, seconds: float) -> datetime:
         return self._timeline.now() + timedelta(seconds=seconds)
+
+
+def _suits(runner: Runner, job: Job) -> bool:
+    here = runner.scope is job.repository or runner.scope is job.repository.owner
+    return here and runner.takes(job)
+
+
+def _given_up(job: Job) -> Conclusion:
+    """How a job ends whose runner did not get to its end."""
+    return Conclusion.CANCELLED if job.cancelling else Conclusion.FAILURE
 
 
 def _account(runner: Runner) -> Account:

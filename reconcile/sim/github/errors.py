@@ -13,6 +13,10 @@ class ApiError(Exception):
         self.retry_after = retry_after
 
 
+class LimitError(ApiError):
+    """A refusal by a rate limit, which is not charged to it."""
+
+
 class MovedError(Exception):
     """The repository has another name now."""
 

@@ -4,7 +4,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from .errors import ApiError
+from .errors import LimitError
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
@@ -49,11 +49,11 @@ class RateLimiter:
         self._spend_points(usage, 1 if method in READS else 5, now)
         limits = self.limits
         if limits.at_once is not None and at_once > limits.at_once:
-            raise ApiError(403, SECONDARY, retry_after=60)
+            raise LimitError(403, SECONDARY, retry_after=60)
         if limits.points_a_minute is not None and usage.points_sum > limits.points_a_minute:
-            raise ApiError(429, SECONDARY, retry_after=60)
+            raise LimitError(429, SECONDARY, retry_after=60)
         if limits.requests_an_hour is not None and usage.used >= limits.requests_an_hour:
-            raise ApiError(403, f"API rate limit exceeded for {key}.")
+            raise LimitError(403, f"API rate limit exceeded for {key}.")
 
     def charge(self, key: str, now: datetime) -> None:
         self._usage(key, now).used += 1
@@ -76,9 +76,11 @@ class RateLimiter:
         }
 
     def _usage(self, key: str, now: datetime) -> Usage:
-        usage = self._usages.setdefault(key, Usage(now + HOUR))
+        # In whole seconds, as the headers tell it: who waits until then is not turned away.
+        ends = now.replace(microsecond=0) + HOUR
+        usage = self._usages.setdefault(key, Usage(ends))
         if now >= usage.resets_at:
-            usage.resets_at, usage.used = now + HOUR, 0
+            usage.resets_at, usage.used = ends, 0
         return usage
 
     def _spend_points(self, usage: Usage, points: int, now: datetime) -> None:

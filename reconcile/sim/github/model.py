@@ -65,10 +65,15 @@ class Installation:
             self.selected is None or repository.id in self.selected
         )
 
-    def hears_of(self, repository: Repository) -> bool:
-        """Whether its App is sent what happens there."""
-        listens = self.app.webhook_url is not None and self.suspended_at is None
-        return listens and self.covers(repository)
+    def hears_of(self, event: str, permission: str, repository: Repository) -> bool:
+        """Whether its App is sent such an event of that repository."""
+        return (
+            self.app.webhook_url is not None
+            and self.suspended_at is None
+            and event in self.app.events
+            and permission in self.permissions
+            and self.covers(repository)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +122,13 @@ class Runner:
     secret: str  # what its JIT configuration proves itself with
     online: bool = False
     job: "Job | None" = None
+    appointment: Appointment | None = None  # its next change, if nothing else happens
+
+    def appoint(self, appointment: Appointment | None) -> None:
+        """This is its next change now, and what was to be is off."""
+        if self.appointment is not None:
+            self.appointment.cancel()
+        self.appointment = appointment
 
     @property
     def busy(self) -> bool:
@@ -145,16 +157,14 @@ class Conclusion(StrEnum):
 class Job:
     id: int
     run: "Run"
-    attempt: int
+    attempt: "Attempt"
     spec: JobSpec
     created_at: datetime
     status: Status = Status.QUEUED
     conclusion: Conclusion | None = None
     started_at: datetime | None = None  # when a runner took it
     completed_at: datetime | None = None
-    runner_id: int | None = None
-    runner_name: str | None = None
-    runner_group: tuple[int, str] | None = None
+    runner: Runner | None = None
     cancelling: bool = False  # it is to end, once its runner can be told
     wanted: frozenset[str] = frozenset()  # its labels in lower case
     appointment: Appointment | None = None  # its next change, if nothing else happens
@@ -163,15 +173,44 @@ class Job:
     def repository(self) -> Repository:
         return self.run.repository
 
-    @property
-    def ends_at(self) -> datetime:
-        """When a runner has worked through its steps that takes it now, or took it before."""
-        return (self.started_at or self.created_at) + timedelta(seconds=self.spec.seconds)
+    def expected_end(self) -> tuple[datetime, Conclusion]:
+        """When and how it ends on a runner that works through it undisturbed."""
+        begun = self.started_at or self.created_at
+        if self.spec.seconds > self.spec.timeout_seconds:
+            return begun + timedelta(seconds=self.spec.timeout_seconds), Conclusion.CANCELLED
+        conclusion = Conclusion.FAILURE if self.spec.fails else Conclusion.SUCCESS
+        return begun + timedelta(seconds=self.spec.seconds), conclusion
 
     def forget_appointment(self) -> None:
         if self.appointment is not None:
             self.appointment.cancel()
             self.appointment = None
+
+
+@dataclass(eq=False)
+class Siblings:
+    """The jobs of one key in one attempt: one job, or those of a matrix."""
+
+    planned: int = 0
+    unfinished: int = 0
+    jobs: list[Job] = field(default_factory=list)
+
+    @property
+    def over(self) -> bool:
+        return len(self.jobs) == self.planned and self.unfinished == 0
+
+
+@dataclass(eq=False)
+class Attempt:
+    number: int
+    started_at: datetime
+    updated_at: datetime
+    to_do: list[JobSpec]  # what is not a job yet
+    by_key: dict[str, Siblings]
+    jobs: list[Job] = field(default_factory=list)
+    status: Status = Status.QUEUED
+    conclusion: Conclusion | None = None
+    cancelled: bool = False
 
 
 @dataclass(eq=False)
@@ -186,13 +225,22 @@ class Run:
     head_sha: str
     head_branch: str
     created_at: datetime
-    updated_at: datetime
-    started_at: datetime  # of the latest attempt
-    attempt: int = 1
-    status: Status = Status.QUEUED
-    conclusion: Conclusion | None = None
-    cancelled: bool = False
-    jobs: list[Job] = field(default_factory=list)  # of all attempts, in order of creation
+    attempts: list[Attempt] = field(default_factory=list)
 
-    def jobs_of(self, attempt: int) -> list[Job]:
-        return [job for job in self.jobs if job.attempt == attempt]
+    @property
+    def attempt(self) -> Attempt:
+        """The latest."""
+        return self.attempts[-1]
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Of all attempts, in order of creation."""
+        return [job for attempt in self.attempts for job in attempt.jobs]
+
+    @property
+    def status(self) -> Status:
+        return self.attempt.status
+
+    @property
+    def conclusion(self) -> Conclusion | None:
+        return self.attempt.conclusion

@@ -1,4 +1,8 @@
-"""Runners and their groups: registered by a JIT configuration, gone after one job."""
+"""Runners and their groups: registered by a JIT configuration, gone after one job.
+
+Their numbers are those of their organization or repository: two organizations both have a
+runner 1.
+"""
 
 import base64
 import json
@@ -21,42 +25,69 @@ class Runners:
     def __init__(self, timeline: Timeline, ids: Ids) -> None:
         self._timeline = timeline
         self._ids = ids
-        self.groups: dict[int, RunnerGroup] = {}
-        self.runners: dict[int, Runner] = {}
+        self._groups: dict[Account, dict[int, RunnerGroup]] = {}
+        self._in_scope: dict[Scope, dict[int, Runner]] = {}
+        self._by_secret: dict[str, Runner] = {}
+        self._last_number: dict[Scope, int] = {}
+
+    # Groups ----------------------------------------------------------------------------------
 
     def groups_of(self, organization: Account) -> list[RunnerGroup]:
-        """Every organization has the default group, open to public repositories or not."""
-        mine = [group for group in self.groups.values() if group.organization is organization]
-        if not any(group.default for group in mine):
-            default = RunnerGroup(self._ids.next("runner_group"), organization, "Default", True)
-            self.groups[default.id] = default
-            mine.insert(0, default)
-        return mine
+        return list(self._groups_of(organization).values())
 
     def add_group(self, group: RunnerGroup) -> RunnerGroup:
-        if any(other.name == group.name for other in self.groups_of(group.organization)):
-            raise ApiError(409, "Already exists - A runner group with this name already exists.")
-        group.id = self._ids.next("runner_group")
-        self.groups[group.id] = group
+        self.check_name_is_free(group)
+        groups = self._groups_of(group.organization)
+        group.id = max(groups) + 1
+        groups[group.id] = group
         return group
 
+    def check_name_is_free(self, group: RunnerGroup) -> None:
+        for other in self.groups_of(group.organization):
+            if other is not group and other.name == group.name:
+                raise ApiError(409, "Already exists - A runner group with this name exists.")
+
+    def remove_group(self, group: RunnerGroup) -> None:
+        """Its runners move to the default group."""
+        groups = self._groups_of(group.organization)
+        for runner in self.in_group(group):
+            runner.group = groups[DEFAULT_GROUP]
+        del groups[group.id]
+
     def group(self, organization: Account, group_id: int) -> RunnerGroup:
-        for group in self.groups_of(organization):
-            if group.id == group_id or (group_id == DEFAULT_GROUP and group.default):
-                return group
-        raise ApiError(404, "Not Found")
+        group = self._groups_of(organization).get(group_id)
+        if group is None:
+            raise ApiError(404, "Not Found")
+        return group
+
+    def _groups_of(self, organization: Account) -> dict[int, RunnerGroup]:
+        if organization not in self._groups:
+            default = RunnerGroup(DEFAULT_GROUP, organization, "Default", default=True)
+            self._groups[organization] = {DEFAULT_GROUP: default}
+        return self._groups[organization]
+
+    # Runners ---------------------------------------------------------------------------------
+
+    def all(self) -> list[Runner]:
+        return list(self._by_secret.values())
 
     def in_scope(self, scope: Scope) -> list[Runner]:
-        return [runner for runner in self.runners.values() if runner.scope is scope]
+        return list(self._in_scope.get(scope, {}).values())
 
     def in_group(self, group: RunnerGroup) -> list[Runner]:
-        return [runner for runner in self.runners.values() if runner.group is group]
+        return [each for each in self.in_scope(group.organization) if each.group is group]
 
     def find(self, scope: Scope, runner_id: int) -> Runner:
-        runner = self.runners.get(runner_id)
-        if runner is None or runner.scope is not scope:
+        runner = self._in_scope.get(scope, {}).get(runner_id)
+        if runner is None:
             raise ApiError(404, "Not Found")
         return runner
+
+    def by_secret(self, secret: str) -> Runner | None:
+        return self._by_secret.get(secret)
+
+    def is_registered(self, runner: Runner) -> bool:
+        return runner.secret in self._by_secret
 
     def register(
         self, scope: Scope, group: RunnerGroup | None, name: str, labels: list[str]
@@ -70,30 +101,29 @@ class Runners:
             raise ApiError(422, "Validation Failed: a label is empty or too long")
         if any(runner.name == name for runner in self.in_scope(scope)):
             raise ApiError(409, f"Already exists - A runner with the name {name} already exists.")
+        number = self._last_number[scope] = self._last_number.get(scope, 0) + 1
         runner = Runner(
-            id=self._ids.next("runner"),
+            id=number,
             name=name,
             scope=scope,
             group=group,
             labels=tuple(dict.fromkeys(labels)),
-            secret=self._ids.text(40),
+            secret=self._ids.text("runner", 40),
         )
-        self.runners[runner.id] = runner
+        self._in_scope.setdefault(scope, {})[number] = runner
+        self._by_secret[runner.secret] = runner
         self.expect_connection(runner)
         return runner
 
     def expect_connection(self, runner: Runner) -> None:
-        """Remove it if it is not connected a day from now."""
-
-        def remove_unused() -> None:
-            if not runner.online and runner.job is None:
-                self.remove(runner)
-
-        self._timeline.after(UNUSED_SECONDS, remove_unused)
+        """It is removed a day from now, if nothing happens meanwhile."""
+        runner.appoint(self._timeline.after(UNUSED_SECONDS, lambda: self.remove(runner)))
 
     def remove(self, runner: Runner) -> None:
-        self.runners.pop(runner.id, None)
+        runner.appoint(None)
         runner.online = False
+        if self._by_secret.pop(runner.secret, None) is not None:
+            del self._in_scope[runner.scope][runner.id]
 
 
 def jit_config(runner: Runner) -> str:
@@ -119,11 +149,11 @@ def jit_config(runner: Runner) -> str:
     return base64.b64encode(json.dumps(packed).encode()).decode()
 
 
-def read_jit_config(text: str) -> tuple[int, str]:
-    """The runner's id and secret."""
+def read_jit_config(text: str) -> str:
+    """The secret in it."""
     try:
         packed = json.loads(base64.b64decode(text, validate=True))
-        files = {name: json.loads(base64.b64decode(content)) for name, content in packed.items()}
-        return int(files[".runner"]["AgentId"]), str(files[".credentials"]["Data"]["ClientId"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        credentials = json.loads(base64.b64decode(packed[".credentials"]))
+        return str(credentials["Data"]["ClientId"])
+    except (ValueError, KeyError, TypeError) as error:
         raise RefusedError("This is no JIT configuration.") from error

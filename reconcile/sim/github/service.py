@@ -1,5 +1,7 @@
 """The whole of it: a service for the server, a broker for the runners."""
 
+from urllib.parse import urlencode
+
 from ..broker import Listener, Session
 from ..http import Endpoint, Request, Response, Router, encode
 from ..timeline import Timeline
@@ -21,14 +23,14 @@ from .api_runners import RunnersApi
 from .auth import Auth
 from .deliveries import Deliveries
 from .engine import Engine
-from .errors import ApiError, MovedError
+from .errors import ApiError, LimitError, MovedError
 from .ids import Ids
 from .limits import Limits, RateLimiter
 from .model import Installation
 from .runners import Runners
 
 ENTERPRISE_PREFIX = "/api/v3"  # where GitHub Enterprise Server keeps the same API
-RATE_LIMIT = Operation("get_rate_limit", "GET", "/rate_limit", lambda _: Reply(200, {}))
+FREE = "metadata"  # what every installation may read: only the rate limit, and that costs nothing
 
 
 class GitHub:
@@ -48,36 +50,35 @@ class GitHub:
         self.limiter = RateLimiter(limits or Limits())
         self._auth = Auth(self.accounts, ids)
         operations = [
-            RATE_LIMIT,
+            Operation("get_rate_limit", "GET", "/rate_limit", self._rate_limit, FREE),
             *AppsApi(self.accounts, self._auth, self.deliveries).operations(),
             *RunnersApi(self.accounts, self.runners, self.engine.dispatch).operations(),
             *ActionsApi(self.accounts, self.engine).operations(),
         ]
-        self._operations = {operation.name: operation for operation in operations}
-        self.router = Router([operation.endpoint() for operation in operations])
+        self.router = Router([each for one in operations for each in one.endpoints(self._serve)])
 
     def connect(self, jit_config: str, listener: Listener) -> Session:
         return self.engine.dispatch.connect(jit_config, listener)
 
     def respond(self, endpoint: Endpoint, request: Request) -> Response:
-        key = ""
+        return endpoint.handler(request)
+
+    def _serve(self, operation: Operation, request: Request) -> Response:
         now = self._timeline.now()
+        key = ""
         try:
-            operation = self._operations[endpoint.name]
             call, key = self._identify(operation, request)
-            if operation is RATE_LIMIT:
-                response = respond(self._rate_limit(key), call, key)
-            else:
+            if operation.permission != FREE:
                 self.limiter.admit(key, request.method, request.at_once, now)
-                response = respond(operation(call), call, request.headers["authorization"])
-                if response.status != 304:
-                    self.limiter.charge(key, now)
+            response = respond(operation(call), call, request.headers["authorization"])
         except MovedError as moved:
             response = self._moved(moved, request)
         except ApiError as error:
-            if key and error.status not in (403, 429):
-                self.limiter.charge(key, now)
             response = error_response(error)
+            if isinstance(error, LimitError):
+                return self._completed(response, key)
+        if key and operation.permission != FREE and response.status != 304:
+            self.limiter.charge(key, now)
         return self._completed(response, key)
 
     def no_such_path(self, request: Request) -> Response:  # noqa: ARG002 they all get the same
@@ -92,30 +93,36 @@ class GitHub:
             502: "Server Error",
             503: "Service Unavailable",
         }
-        error = ApiError(status, words.get(status, "Error"), retry_after)
-        return self._completed(error_response(error), "")
+        error = error_response(ApiError(status, words.get(status, "Error"), retry_after))
+        headers = dict(error.headers)
+        if status == 403:  # It reads as the primary limit's, so it says what that says.
+            reset = int(self._timeline.now().timestamp()) + (retry_after or 3600)
+            headers |= {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(reset)}
+        return self._completed(Response(status, error.body, headers), "")
 
     def _identify(self, operation: Operation, request: Request) -> tuple[Call, str]:
         """The caller, and under which name its requests are counted."""
         now = self._timeline.now()
         authorization = request.headers.get("authorization", "")
-        if operation.permission is None and operation is not RATE_LIMIT:
+        if operation.permission is None:
             app = self._auth.app(authorization, now)
             return AppCall(request, now, app), f"app ID {app.id}"
         token = self._auth.token(authorization, now)
         return InstallationCall(request, now, token), limit_key(token.installation)
 
-    def _rate_limit(self, key: str) -> Reply:
-        state = self.limiter.state(key, self._timeline.now())
+    def _rate_limit(self, call: InstallationCall) -> Reply:
+        state = self.limiter.state(limit_key(call.token.installation), call.now)
         rate = {name.lower(): value for name, value in state.items()}
         return Reply(200, {"resources": {"core": rate, "search": rate}, "rate": rate})
 
     def _moved(self, moved: MovedError, request: Request) -> Response:
-        parts = request.path.split("/")
-        parts[2:4] = moved.repository.full_name.split("/")
-        url = request.base_url + "/".join(parts)
+        """A read may be repeated as a GET; anything else is to be sent again as it was."""
+        rest = request.path.split("/", 4)[4]
+        query = f"?{urlencode(request.query)}" if request.query else ""
+        url = f"{request.base_url}/repositories/{moved.repository.id}/{rest}{query}"
         value = {"message": "Moved Permanently", "url": url, "documentation_url": DOCUMENTATION}
-        return Response(301, encode(value), {**MEDIA_TYPE, "Location": url})
+        status = 301 if request.method == "GET" else 307
+        return Response(status, encode(value), {**MEDIA_TYPE, "Location": url})
 
     def _completed(self, response: Response, key: str) -> Response:
         self._answered += 1

@@ -8,6 +8,7 @@ from .model import (
     ORGANIZATION,
     Account,
     App,
+    Attempt,
     Conclusion,
     Installation,
     Job,
@@ -211,7 +212,11 @@ def runner_group(it: RunnerGroup) -> Json:
         "default": it.default,
         "runners_url": f"{api}/runners",
         "hosted_runners_url": f"{api}/hosted-runners",
-        **({"selected_repositories_url": f"{api}/repositories"} if it.selected else {}),
+        **(
+            {"selected_repositories_url": f"{api}/repositories"}
+            if it.visibility == "selected"
+            else {}
+        ),
         "inherited": False,
         "allows_public_repositories": it.allows_public_repositories,
         "restricted_to_workflows": False,
@@ -249,7 +254,7 @@ def job(it: Job, now: datetime) -> Json:
         "workflow_name": it.run.workflow.name,
         "head_branch": it.run.head_branch,
         "run_url": f"{repo}/actions/runs/{it.run.id}",
-        "run_attempt": it.attempt,
+        "run_attempt": it.attempt.number,
         "node_id": node_id("CR", it.id),
         "head_sha": it.run.head_sha,
         "url": f"{repo}/actions/jobs/{it.id}",
@@ -257,17 +262,26 @@ def job(it: Job, now: datetime) -> Json:
         "status": it.status,
         "conclusion": it.conclusion,
         "created_at": timestamp(it.created_at),
-        # GitHub repeats the time of queueing until a runner takes the job.
-        "started_at": timestamp(it.started_at or it.created_at),
+        # Until a runner takes it GitHub repeats the time of queueing, and of one that never was
+        # taken the time of its end.
+        "started_at": timestamp(it.started_at or it.completed_at or it.created_at),
         "completed_at": timestamp(it.completed_at),
         "name": it.spec.name,
         "steps": steps(it, now),
         "check_run_url": f"{repo}/check-runs/{it.id}",
         "labels": list(it.spec.labels),
-        "runner_id": it.runner_id,
-        "runner_name": it.runner_name,
-        "runner_group_id": it.runner_group[0] if it.runner_group else None,
-        "runner_group_name": it.runner_group[1] if it.runner_group else None,
+        **_taken_by(it.runner),
+    }
+
+
+def _taken_by(it: Runner | None) -> Json:
+    if it is None:
+        return dict.fromkeys(("runner_id", "runner_name", "runner_group_id", "runner_group_name"))
+    return {
+        "runner_id": it.id,
+        "runner_name": it.name,
+        "runner_group_id": it.group.id if it.group else 1,
+        "runner_group_name": it.group.name if it.group else "Default",
     }
 
 
@@ -305,7 +319,9 @@ def steps(it: Job, now: datetime) -> list[Json]:
     return listed
 
 
-def run(it: Run) -> Json:
+def run(it: Run, attempt: Attempt | None = None) -> Json:
+    """As of its latest attempt, or of that one."""
+    attempt = attempt or it.attempt
     repo = f"{API}/repos/{it.repository.full_name}"
     api = f"{repo}/actions/runs/{it.id}"
     suite = it.id + 10**9
@@ -319,28 +335,30 @@ def run(it: Run) -> Json:
         "head_sha": it.head_sha,
         "path": it.workflow.path,
         "run_number": it.number,
-        "run_attempt": it.attempt,
+        "run_attempt": attempt.number,
         "referenced_workflows": [],
         "event": it.event,
         "display_title": f"Push to {it.head_branch}",
-        "status": it.status,
-        "conclusion": it.conclusion,
+        "status": attempt.status,
+        "conclusion": attempt.conclusion,
         "workflow_id": it.workflow_id,
         "url": api,
         "html_url": f"{WEB}/{it.repository.full_name}/actions/runs/{it.id}",
         "pull_requests": [],
         "created_at": timestamp(it.created_at),
-        "updated_at": timestamp(it.updated_at),
+        "updated_at": timestamp(attempt.updated_at),
         "actor": account(it.actor),
         "triggering_actor": account(it.actor),
-        "run_started_at": timestamp(it.started_at),
+        "run_started_at": timestamp(attempt.started_at),
         "jobs_url": f"{api}/jobs",
         "logs_url": f"{api}/logs",
         "check_suite_url": f"{repo}/check-suites/{suite}",
         "artifacts_url": f"{api}/artifacts",
         "cancel_url": f"{api}/cancel",
         "rerun_url": f"{api}/rerun",
-        "previous_attempt_url": f"{api}/attempts/{it.attempt - 1}" if it.attempt > 1 else None,
+        "previous_attempt_url": (
+            f"{api}/attempts/{attempt.number - 1}" if attempt.number > 1 else None
+        ),
         "workflow_url": f"{repo}/actions/workflows/{it.workflow_id}",
         "head_commit": _commit(it),
         "repository": minimal_repository(it.repository),

@@ -20,6 +20,8 @@ ACTION_SECONDS = 2.0  # a step that uses an action
 COMMAND_SECONDS = 1.0  # a step that runs a command that does not sleep
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
+Values = dict[str, Any]
+
 
 class WorkflowError(ValueError):
     """The file is no workflow, or asks for what the simulation does not know."""
@@ -45,6 +47,7 @@ class JobSpec:
     fail_fast: bool = False
     max_parallel: int | None = None
     continue_on_error: bool = False
+    timeout_seconds: float = 360 * 60
 
     @property
     def seconds(self) -> float:
@@ -77,56 +80,72 @@ def parse(text: str, path: str = ".github/workflows/ci.yml") -> Workflow:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise WorkflowError(f"{path} is not YAML: {error}") from error
-    if not isinstance(document, dict) or not isinstance(document.get("jobs"), dict):
+    declared = document.get("jobs") if isinstance(document, dict) else None
+    if not isinstance(declared, dict) or not declared:
         raise WorkflowError(f"{path} has no jobs.")
     jobs = tuple(
-        spec for key, job in document["jobs"].items() for spec in _expand(str(key), job, path)
+        spec for key, job in declared.items() for spec in _expand(str(key), job, f"{path}: {key}")
     )
     _check_needs(jobs, path)
     return Workflow(str(document.get("name") or path), path, jobs)
 
 
-def _expand(key: str, job: Any, path: str) -> Iterator[JobSpec]:
-    if not isinstance(job, dict) or "runs-on" not in job:
-        raise WorkflowError(f"{path}: job {key} has no runs-on.")
-    strategy = job.get("strategy") or {}
+def _expand(key: str, job: Any, place: str) -> Iterator[JobSpec]:
+    job = _mapping(job, place)
+    strategy = _mapping(job.get("strategy"), f"{place}: strategy")
     matrix = strategy.get("matrix")
-    combinations = [{}] if matrix is None else combine(matrix)
+    combinations = [{}] if matrix is None else combine(matrix, place)
     if len(combinations) > JOBS_A_MATRIX:
-        raise WorkflowError(f"{path}: the matrix of {key} makes more than {JOBS_A_MATRIX} jobs.")
+        raise WorkflowError(f"{place}: the matrix makes more than {JOBS_A_MATRIX} jobs.")
     for values in combinations:
         name = _fill(str(job.get("name") or key), values)
         if values and "name" not in job:
             name = f"{key} ({', '.join(str(value) for value in values.values())})"
+        steps = _list(job.get("steps"), f"{place}: steps")
         yield JobSpec(
             key=key,
             name=name,
-            labels=tuple(_fill(label, values) for label in _texts(job["runs-on"])),
-            steps=_surrounded([_step(step, values, path) for step in job.get("steps") or []]),
+            labels=_labels(job.get("runs-on"), values, place),
+            steps=_surrounded([_step(_mapping(each, place), values, place) for each in steps]),
             needs=tuple(_texts(job.get("needs") or [])),
-            condition=_condition(job.get("if"), f"{path}: job {key}"),
-            fail_fast=matrix is not None and strategy.get("fail-fast", True) is True,
-            max_parallel=strategy.get("max-parallel"),
-            continue_on_error=job.get("continue-on-error") is True,
+            condition=_condition(job.get("if"), place),
+            fail_fast=matrix is not None and _flag(strategy.get("fail-fast", True), values, place),
+            max_parallel=_at_least_one(strategy.get("max-parallel"), place),
+            continue_on_error=_flag(job.get("continue-on-error", False), values, place),
+            timeout_seconds=60 * (_at_least_one(job.get("timeout-minutes"), place) or 360),
         )
 
 
-def combine(matrix: dict[str, Any]) -> list[dict[str, Any]]:
+def _labels(runs_on: Any, values: Values, place: str) -> tuple[str, ...]:
+    if isinstance(runs_on, dict):  # with a group, which the labels are all we need of
+        runs_on = runs_on.get("labels")
+    labels = tuple(_fill(label, values) for label in _texts(runs_on or []))
+    if not labels or not all(labels):
+        raise WorkflowError(f"{place} has no runs-on.")
+    return labels
+
+
+def combine(matrix: Any, place: str = "matrix") -> list[Values]:
     """The combinations of a matrix with its `include` and `exclude`, as GitHub defines them."""
-    axes = {name: values for name, values in matrix.items() if name not in ("include", "exclude")}
+    matrix = _mapping(matrix, f"{place}: matrix")
+    axes = {
+        name: _list(values, f"{place}: matrix.{name}")
+        for name, values in matrix.items()
+        if name not in ("include", "exclude")
+    }
     combinations = [
         dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())
     ]
     if not axes:
         combinations = []
-    for excluded in matrix.get("exclude") or []:
+    for excluded in _mappings(matrix.get("exclude"), f"{place}: exclude"):
         combinations = [
             values
             for values in combinations
             if any(values.get(name) != value for name, value in excluded.items())
         ]
     originals = list(combinations)
-    for included in matrix.get("include") or []:
+    for included in _mappings(matrix.get("include"), f"{place}: include"):
         # It extends every original combination that it contradicts in nothing, or stands alone.
         fitting = [
             values
@@ -140,11 +159,11 @@ def combine(matrix: dict[str, Any]) -> list[dict[str, Any]]:
     return combinations
 
 
-def _step(step: dict[str, Any], values: dict[str, Any], path: str) -> Step:
+def _step(step: Values, values: Values, place: str) -> Step:
     if "uses" in step:
         return Step(str(step.get("name") or f"Run {step['uses']}"), ACTION_SECONDS)
     if "run" not in step:
-        raise WorkflowError(f"{path}: a step neither uses nor runs anything.")
+        raise WorkflowError(f"{place}: a step neither uses nor runs anything.")
     script = _fill(str(step["run"]), values)
     naps = re.findall(r"\bsleep\s+(\d+(?:\.\d+)?)([smh]?)\b", script)
     seconds = sum(float(number) * UNITS[unit] for number, unit in naps)
@@ -173,7 +192,7 @@ def _condition(text: Any, place: str) -> str:
     raise WorkflowError(f"{place}: the condition {text!r} is not one the simulation knows.")
 
 
-def _fill(text: str, values: dict[str, Any]) -> str:
+def _fill(text: str, values: Values) -> str:
     def value(found: re.Match[str]) -> str:
         return str(values.get(found.group(1), ""))
 
@@ -182,6 +201,36 @@ def _fill(text: str, values: dict[str, Any]) -> str:
 
 def _texts(value: Any) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+
+def _mapping(value: Any, place: str) -> Values:
+    if value is not None and not isinstance(value, dict):
+        raise WorkflowError(f"{place} is not a mapping.")
+    return value or {}
+
+
+def _list(value: Any, place: str) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise WorkflowError(f"{place} is not a list.")
+    return value or []
+
+
+def _mappings(value: Any, place: str) -> list[Values]:
+    return [_mapping(each, place) for each in _list(value, place)]
+
+
+def _flag(value: Any, values: Values, place: str) -> bool:
+    """Yes or no, perhaps by an expression over the matrix."""
+    word = _fill(str(value), values).lower()
+    if word not in ("true", "false"):
+        raise WorkflowError(f"{place}: {value!r} is neither true nor false.")
+    return word == "true"
+
+
+def _at_least_one(value: Any, place: str) -> int | None:
+    if value is not None and (type(value) is not int or value < 1):
+        raise WorkflowError(f"{place}: {value!r} is not a whole number of at least 1.")
+    return value
 
 
 def _check_needs(jobs: tuple[JobSpec, ...], path: str) -> None:
