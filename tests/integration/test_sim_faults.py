@@ -1,5 +1,6 @@
 """Faults on command and by chance, on the simulated GitHub's endpoints."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -7,6 +8,8 @@ import requests
 
 from reconcile.sim import faults
 from reconcile.sim.faults import Fault, Faults
+from reconcile.sim.timeline import SteppedTime
+from reconcile.sim.world import World
 from tests.simulated import LABEL, Client, Simulated
 
 RUNNERS = "/orgs/riseproject/actions/runners"
@@ -136,6 +139,17 @@ def test_calls_are_counted_and_kept(world: Simulated, client: Client) -> None:
     failed, answered = list(world.server.calls)[-2:]
     assert failed.status is None
     assert (answered.target, answered.status) == (f"{RUNNERS}?per_page=5", 200)
+
+
+def test_every_endpoint_of_both_can_be_told_to_fail() -> None:
+    with World(SteppedTime()) as world, requests.Session() as session:
+        for server in (world.github_server, world.cluster_server):
+            for endpoint in server.service.router.endpoints:
+                name = f"{server.service.name}.{endpoint.name}"
+                world.faults.next(name, faults.status(503))
+                path = re.sub(r"\{\w+\}", "1", endpoint.template)
+                answer = session.request(endpoint.method, server.url + path, timeout=5)
+                assert answer.status_code == 503, name
 
 
 def test_unknown_path_is_not_found_in_githubs_words(client: Client) -> None:

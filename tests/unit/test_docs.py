@@ -5,6 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from reconcile.sim.cluster import Behaviour, Cluster
+from reconcile.sim.faults import Kind
+from reconcile.sim.github import GitHub
+from reconcile.sim.github.deliveries import Mishap
+from reconcile.sim.timeline import SteppedTime
 from tests.function import environment
 from webhook_fn import config
 from webhook_fn.events import Outcome
@@ -12,6 +17,7 @@ from webhook_fn.receiver import ROUTES
 
 ROOT = Path(__file__).parent.parent.parent
 WEBHOOK = (ROOT / "docs" / "webhook.md").read_text()
+SIMULATION = (ROOT / "docs" / "simulation.md").read_text()
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
 
 
@@ -36,6 +42,23 @@ def test_every_setting_is_documented() -> None:
 def test_every_path_is_documented() -> None:
     for path, method in ROUTES.items():
         assert f"`{method} {path}`" in WEBHOOK
+
+
+def test_every_endpoint_of_the_simulators_is_documented() -> None:
+    timeline = SteppedTime().timeline
+    there = {
+        f"{service.name}.{endpoint.name}"
+        for service in (GitHub(timeline), Cluster(timeline))
+        for endpoint in service.router.endpoints
+    }
+    section = SIMULATION.partition("## Endpoints\n")[2]
+    assert set(re.findall(r"`((?:github|k8s)\.\w+)`", section)) == there
+
+
+@pytest.mark.parametrize("kinds", [Kind, Mishap, Behaviour])
+def test_every_way_to_go_wrong_is_documented(kinds: type[Kind | Mishap | Behaviour]) -> None:
+    for kind in kinds:
+        assert re.search(rf"^ *\| `{kind}` \|", SIMULATION, flags=re.MULTILINE), kind
 
 
 def test_every_make_target_named_exists() -> None:

@@ -40,6 +40,36 @@ def test_function_needs_psycopg_and_nothing_else() -> None:
     assert {path for path, module in outside if module == "waitress"} == {"__main__.py"}
 
 
+SIMULATOR = ROOT / "reconcile" / "sim"
+
+
+def absolute_imports(path: Path) -> Iterator[str]:
+    """Every module that a file imports, relative ones by their full name."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            yield ".".join([*above, *([node.module] if node.module else [])])
+
+
+def test_simulators_share_no_code_with_what_they_test() -> None:
+    """Nor with the client that it is tested through."""
+    for path in SIMULATOR.rglob("*.py"):
+        for module in absolute_imports(path):
+            ours = module.split(".")[0] in OURS
+            assert not ours or module.startswith("reconcile.sim"), f"{path}: {module}"
+            assert module.split(".")[0] != "kubernetes", path
+
+
+def test_the_two_simulators_meet_only_in_the_world() -> None:
+    for one, other in (("github", "cluster"), ("cluster", "github")):
+        for path in (SIMULATOR / one).rglob("*.py"):
+            modules = list(absolute_imports(path))
+            assert not [m for m in modules if m.startswith(f"reconcile.sim.{other}")], path
+
+
 def test_supervisor_needs_nothing_at_all() -> None:
     modules = {m for p, m in imports("reconcile") if p.name == "supervisor.py"}
     assert modules <= set(sys.stdlib_module_names)
