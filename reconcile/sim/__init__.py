@@ -1,1 +1,1 @@
-"""A world to run in without the world: the embedded database."""
+"""A world to run in without the world: a GitHub, a cluster, a database, a clock."""

@@ -3,9 +3,9 @@
 import sys
 import time
 
-from tests.bench import bench_fuzz, bench_webhook
+from tests.bench import bench_fuzz, bench_webhook, bench_world
 
-BENCHES = {"webhook": bench_webhook.run, "fuzz": bench_fuzz.run}
+BENCHES = {"webhook": bench_webhook.run, "fuzz": bench_fuzz.run, "world": bench_world.run}
 
 
 def main(names: list[str]) -> int:
