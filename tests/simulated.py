@@ -97,6 +97,25 @@ class Process:
         self.told.append("deregistered")
 
 
+def runner_pod(name: str, jit: dict[str, Any], board: str = "scw-em-rv1") -> dict[str, Any]:
+    """A pod as the control plane would make it; `jit` is where its configuration comes from."""
+    return {
+        "metadata": {"name": name, "labels": {"app": "rise-riscv-runner"}},
+        "spec": {
+            "restartPolicy": "Never",
+            "nodeSelector": {"riseproject.dev/board": board},
+            "containers": [
+                {
+                    "name": "runner",
+                    "image": "registry.example/ubuntu-24.04:prod",
+                    "env": [{"name": "RUNNER_JITCONFIG", **jit}],
+                    "resources": {"limits": {"riseproject.com/runner": "1"}},
+                }
+            ],
+        },
+    }
+
+
 class Simulated:
     """One App on one organization with one public and one private repository."""
 

@@ -15,7 +15,7 @@ from reconcile.sim.github import Limits, workflow
 from reconcile.sim.timeline import SteppedTime
 from reconcile.sim.world import World
 from tests.bench.figures import Figure, interleaved, milliseconds
-from tests.simulated import LABEL, Client, app_jwt, public_key
+from tests.simulated import LABEL, Client, app_jwt, public_key, runner_pod
 
 NODES = 500
 PODS = 2_000
@@ -101,22 +101,7 @@ def fleet() -> Iterator[Fleet]:
 def pod(name: str, github: Client) -> dict[str, Any]:
     body = {"name": name, "runner_group_id": 1, "labels": [LABEL]}
     answer = github.post("/orgs/riseproject/actions/runners/generate-jitconfig", body)
-    jit = answer.json()["encoded_jit_config"]
-    return {
-        "metadata": {"name": name, "labels": {"app": "rise-riscv-runner"}},
-        "spec": {
-            "restartPolicy": "Never",
-            "nodeSelector": {"riseproject.dev/board": BOARD},
-            "containers": [
-                {
-                    "name": "runner",
-                    "image": "registry.example/ubuntu-24.04:prod",
-                    "env": [{"name": "RUNNER_JITCONFIG", "value": jit}],
-                    "resources": {"limits": {"riseproject.com/runner": "1"}},
-                }
-            ],
-        },
-    }
+    return runner_pod(name, {"value": answer.json()["encoded_jit_config"]})
 
 
 def raw_list(method: Callable[..., Any], *arguments: str) -> None:

@@ -1,7 +1,6 @@
 """Faults on command and by chance, on the simulated GitHub's endpoints."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 import requests
@@ -15,17 +14,6 @@ from tests.simulated import LABEL, Client, Simulated
 RUNNERS = "/orgs/riseproject/actions/runners"
 JIT = f"{RUNNERS}/generate-jitconfig"
 BODY = {"name": "runner-1", "runner_group_id": 1, "labels": [LABEL]}
-
-
-@pytest.fixture
-def world() -> Iterator[Simulated]:
-    with Simulated().started() as world:
-        yield world
-
-
-@pytest.fixture
-def client(world: Simulated) -> Client:
-    return world.as_installation()
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,10 @@
 """The simulated GitHub: Apps, installations and their tokens."""
 
-from collections.abc import Iterator
-
 import jwt
 import pytest
 
 from reconcile.sim.github import workflow
 from tests.simulated import Simulated, app_jwt, private_key
-
-
-@pytest.fixture
-def world() -> Iterator[Simulated]:
-    with Simulated().started() as world:
-        yield world
 
 
 def test_app_is_known_by_its_jwt(world: Simulated) -> None:

@@ -1,9 +1,5 @@
 """The simulated GitHub: workflow runs, jobs, and which runner gets which."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from reconcile.sim.github import workflow
 from reconcile.sim.github.model import Conclusion, Run, Status
 from tests.simulated import LABEL, Simulated
@@ -23,12 +19,6 @@ PIPELINE = workflow.parse(
       deploy: {needs: test, runs-on: ubuntu-24.04-riscv, steps: [{run: sleep 5}]}
     """
 )
-
-
-@pytest.fixture
-def world() -> Iterator[Simulated]:
-    with Simulated().started() as world:
-        yield world
 
 
 def outcomes(run: Run) -> dict[str, str | None]:

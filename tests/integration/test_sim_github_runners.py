@@ -1,6 +1,5 @@
 """The simulated GitHub: runner groups, JIT configurations, runners."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,17 +10,6 @@ from tests.simulated import GROUP, LABEL, Client, Process, Simulated
 
 BASE = "/orgs/riseproject/actions"
 BUILD = workflow.uniform((LABEL,), seconds=60)
-
-
-@pytest.fixture
-def world() -> Iterator[Simulated]:
-    with Simulated().started() as world:
-        yield world
-
-
-@pytest.fixture
-def client(world: Simulated) -> Client:
-    return world.as_installation()
 
 
 def jit_body(**changed: Any) -> dict[str, Any]:

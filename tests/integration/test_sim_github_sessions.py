@@ -1,7 +1,5 @@
 """The simulated GitHub: a runner's line, and what becomes of its job when that is cut."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from reconcile.sim.broker import RefusedError
@@ -10,12 +8,6 @@ from reconcile.sim.github.model import Conclusion, Run, Status
 from tests.simulated import LABEL, Process, Simulated
 
 BUILD = workflow.uniform((LABEL,), seconds=60)
-
-
-@pytest.fixture
-def world() -> Iterator[Simulated]:
-    with Simulated().started() as world:
-        yield world
 
 
 def status(run: Run) -> Status:

@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,12 +12,6 @@ from tests.simulated import LABEL, SECRET, Simulated
 
 BUILD = workflow.uniform((LABEL,), seconds=60)
 LIFE = ["workflow_job.queued", "workflow_job.in_progress", "workflow_job.completed"]
-
-
-@pytest.fixture
-def world() -> Iterator[Simulated]:
-    with Simulated().started() as world:
-        yield world
 
 
 def live_and_die(world: Simulated) -> list[str]:

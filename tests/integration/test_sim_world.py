@@ -4,7 +4,6 @@ import base64
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 import yaml
@@ -21,7 +20,7 @@ from reconcile.sim.server import Server
 from reconcile.sim.timeline import SteppedTime
 from reconcile.sim.world import World
 from tests.receiver import Receiver
-from tests.simulated import LABEL, SECRET, Client, app_jwt, public_key
+from tests.simulated import LABEL, SECRET, Client, app_jwt, public_key, runner_pod
 
 BOARD = "scw-em-rv1"
 BUILD = workflow.uniform((LABEL,), seconds=300)
@@ -50,7 +49,8 @@ class Hands:
             "default",
             {"metadata": {"name": name}, "data": {"jit": base64.b64encode(jit).decode()}},
         )
-        pod = self.core.create_namespaced_pod("default", pod_for(name))
+        source = {"valueFrom": {"secretKeyRef": {"name": name, "key": "jit"}}}
+        pod = self.core.create_namespaced_pod("default", runner_pod(name, source))
         owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": pod.metadata.uid}
         self.core.patch_namespaced_secret(
             name, "default", {"metadata": {"ownerReferences": [owner]}}
@@ -58,25 +58,6 @@ class Hands:
 
     def phase(self, name: str) -> str:
         return str(self.core.read_namespaced_pod(name, "default").status.phase)
-
-
-def pod_for(name: str) -> dict[str, Any]:
-    jit = {"secretKeyRef": {"name": name, "key": "jit"}}
-    return {
-        "metadata": {"name": name, "labels": {"app": "rise-riscv-runner"}},
-        "spec": {
-            "restartPolicy": "Never",
-            "nodeSelector": {"riseproject.dev/board": BOARD},
-            "containers": [
-                {
-                    "name": "runner",
-                    "image": "registry.example/ubuntu-24.04:prod",
-                    "env": [{"name": "RUNNER_JITCONFIG", "valueFrom": jit}],
-                    "resources": {"limits": {"riseproject.com/runner": "1"}},
-                }
-            ],
-        },
-    }
 
 
 @contextlib.contextmanager
