@@ -9,6 +9,12 @@ from typing import Protocol
 
 # Any moment would do; a fixed one makes a replay the same to the letter.
 BEGINNING = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+CENTURY = 100 * 365 * 86400
+
+
+def span(seconds: float) -> timedelta:
+    """That long, but at most a century: whoever asks for more will not be there to see it."""
+    return timedelta(seconds=max(-CENTURY, min(CENTURY, seconds)))
 
 
 class Clock(Protocol):

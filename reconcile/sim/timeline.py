@@ -12,11 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Self, TypeVar
 
-from .clock import Clock, LiveClock, SteppedClock
+from .clock import Clock, LiveClock, SteppedClock, span
 
 Effect = Callable[[], None]
 Action = Callable[[], Effect | None]
 EFFECTS_AT_ONCE = 8
+FEW_APPOINTMENTS = 1024
 
 T = TypeVar("T")
 
@@ -47,6 +48,7 @@ class Timeline:
         self.changed = threading.Condition(self.lock)
         self._appointments: list[Appointment] = []
         self._made = 0
+        self._room = FEW_APPOINTMENTS
 
     def now(self) -> datetime:
         return self.clock.now()
@@ -56,17 +58,25 @@ class Timeline:
             self._made += 1
             appointment = Appointment(max(moment, self.now()), self._made, action)
             heapq.heappush(self._appointments, appointment)
+            if len(self._appointments) > self._room:
+                self._forget_cancelled()
             self.changed.notify_all()
         return appointment
 
     def after(self, seconds: float, action: Action) -> Appointment:
-        return self.at(self.now() + timedelta(seconds=seconds), action)
+        return self.at(self.now() + span(seconds), action)
 
     def next_moment(self) -> datetime | None:
         with self.lock:
             while self._appointments and self._appointments[0].action is None:
                 heapq.heappop(self._appointments)
             return self._appointments[0].moment if self._appointments else None
+
+    def _forget_cancelled(self) -> None:
+        """Some are made for days ahead and cancelled within minutes."""
+        self._appointments = [one for one in self._appointments if one.action is not None]
+        heapq.heapify(self._appointments)
+        self._room = max(FEW_APPOINTMENTS, 2 * len(self._appointments))
 
     def take_due(self, until: datetime) -> Appointment | None:
         """The next appointment not later than that, taken off the list."""

@@ -217,7 +217,11 @@ def _real() -> Iterator[Kube]:
         ready = [
             node.metadata.labels[BOARD_LABEL]
             for node in nodes
-            if not node.spec.unschedulable and not node.spec.taints
+            if not node.spec.unschedulable
+            and not node.spec.taints
+            and any(
+                each.type == "Ready" and each.status == "True" for each in node.status.conditions
+            )
         ]
         yield Kube(api, namespace, patience=180, board=ready[0] if ready else None)
 

@@ -1,5 +1,6 @@
 """Pods that run nowhere: what the API server alone makes of them."""
 
+import time
 from typing import Any
 
 import pytest
@@ -24,11 +25,9 @@ def test_created_pod_is_filled_in(kube: Kube) -> None:
     assert spec["dnsPolicy"] == "ClusterFirst"
     assert spec["schedulerName"] == "default-scheduler"
     assert spec["terminationGracePeriodSeconds"] == 30
-    tolerated = {t["key"]: t["tolerationSeconds"] for t in spec["tolerations"]}
-    assert tolerated == {
-        "node.kubernetes.io/not-ready": 300,
-        "node.kubernetes.io/unreachable": 300,
-    }
+    tolerated = {t.get("key"): t.get("tolerationSeconds") for t in spec["tolerations"]}
+    assert tolerated["node.kubernetes.io/not-ready"] == 300
+    assert tolerated["node.kubernetes.io/unreachable"] == 300
     assert pod["status"]["phase"] == "Pending"
     assert pod["status"]["qosClass"] == "Guaranteed"
     assert metadata["uid"]
@@ -224,11 +223,9 @@ def test_pages_are_of_one_moment(kube: Kube) -> None:
 def test_rest_of_a_list_is_counted(kube: Kube) -> None:
     for _ in range(3):
         kube.create(kube.pod_body())
-    everything = len(kube.list_pods()["items"])
     page = kube.list_pods(limit=1)["metadata"]
     assert page["continue"]
-    # Other tests, and other people, may come and go meanwhile.
-    assert page["remainingItemCount"] == pytest.approx(everything - 1, abs=20)
+    assert page["remainingItemCount"] >= 2, "whatever else there is"
 
 
 def test_continue_tokens_expire(kube: Kube) -> None:
@@ -290,11 +287,35 @@ def test_unschedulable_pod_says_why(kube: Kube) -> None:
     scheduled = conditions()["PodScheduled"]
     assert (scheduled["status"], scheduled["reason"]) == ("False", "Unschedulable")
     assert "nodes are available" in scheduled["message"]
-    kube.until(lambda: bool(kube.events(pod)))
-    [event] = kube.events(pod)
-    assert (event["reason"], event["type"]) == ("FailedScheduling", "Warning")
-    assert event["message"] == scheduled["message"]
+
+    def said() -> list[Any]:
+        return [event for event in kube.events(pod) if event["reason"] == "FailedScheduling"]
+
+    kube.until(lambda: bool(said()))
+    assert {event["type"] for event in said()} == {"Warning"}
+    assert any("nodes are available" in event["message"] for event in said())
+    # The scheduler's events have the newer times only, the kubelet's the older ones.
+    assert all(event.get("eventTime") or event.get("lastTimestamp") for event in said())
     assert "startTime" not in kube.read(pod)["status"]
+
+
+def test_deadline_does_not_end_a_pod_that_was_not_scheduled(kube: Kube) -> None:
+    pod = kube.create(kube.pod_body(activeDeadlineSeconds=1))
+    since = time.monotonic()
+    kube.until(lambda: time.monotonic() > since + 3)
+    assert kube.read(pod)["status"]["phase"] == "Pending"
+
+
+def test_secret_goes_with_its_owner_though_another_has_the_name(kube: Kube) -> None:
+    body = kube.pod_body()
+    first = kube.create(body)
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": first["metadata"]["name"]}
+    owner["uid"] = first["metadata"]["uid"]
+    secret = kube.create_secret(metadata={"ownerReferences": [owner]})
+    kube.delete(first, grace_period_seconds=0)
+    kube.create(body)
+    name = secret["metadata"]["name"]
+    kube.until(lambda: kube.is_gone("read_namespaced_secret", name))
 
 
 def test_log_of_an_unscheduled_pod_is_empty(kube: Kube) -> None:

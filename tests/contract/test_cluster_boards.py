@@ -132,5 +132,13 @@ def test_pod_that_fills_the_disk_is_evicted(board: Kube) -> None:
 
 def test_boards_have_runners_to_give(board: Kube) -> None:
     selector = f"riseproject.dev/board={board.board}"
-    for node in board.call("list_node", label_selector=selector)["items"]:
-        assert int(node["status"]["allocatable"]["riseproject.com/runner"]) >= 0
+    nodes = board.call("list_node", label_selector=selector)["items"]
+    assert any(int(node["status"]["allocatable"]["riseproject.com/runner"]) > 0 for node in nodes)
+
+
+def test_log_of_a_pod_that_never_started_cannot_be_read(board: Kube) -> None:
+    pod = board.create(board.board_body({"image": MISSING_IMAGE}, activeDeadlineSeconds=5))
+    board.until_phase(pod, "Failed")
+    name = pod["metadata"]["name"]
+    status = board.refused("read_namespaced_pod_log", name, board.namespace)
+    assert status["code"] == 400

@@ -6,6 +6,7 @@ from typing import Any
 
 from reconcile.sim.broker import Listener, RefusedError
 from reconcile.sim.cluster import ADMIN_TOKEN, Cluster
+from reconcile.sim.cluster.pod_worker import PodWorker
 from reconcile.sim.http import Request, Response
 from reconcile.sim.timeline import SteppedTime
 
@@ -27,6 +28,7 @@ class FakeSession:
     jit: str
     listener: Listener
     calls: list[str] = field(default_factory=list)
+    done: bool = False  # its job is
 
     def lose(self) -> None:
         self.calls.append("lose")
@@ -43,6 +45,7 @@ class FakeSession:
         self.calls.append("vanish")
 
     def do_job(self) -> None:
+        self.done = True
         self.listener.job_started("build")
         self.listener.job_finished("build", "success")
 
@@ -126,6 +129,11 @@ class World:
         self.time.step(60)
         assert self.phase(name) == "Running"
         return name
+
+    def workers(self, node: str) -> list[PodWorker]:
+        """What the node itself knows of its pods, deleted ones included."""
+        kubelet = self.cluster._nodes._kubelets.get(node)
+        return list(kubelet.workers.values()) if kubelet else []
 
     def step(self, seconds: float) -> None:
         self.time.step(seconds)

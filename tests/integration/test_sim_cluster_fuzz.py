@@ -19,7 +19,26 @@ from tests.integration.sim_cluster import (
 )
 
 VALUES = st.sampled_from(
-    [None, True, 0, -1, 1.5, 10**20, "", "x", "Bad Value!", "1Gi", [], [None], [1], {}, {"x": 1}]
+    [
+        None,
+        True,
+        0,
+        -1,
+        1.5,
+        10**11,
+        2**62,
+        10**20,
+        "",
+        "x",
+        "\ud800",
+        "Bad Value!",
+        "1Gi",
+        [],
+        [None],
+        [1],
+        {},
+        {"x": 1},
+    ]
 ) | st.sampled_from([[{}], [[]], ["x"], {"name": "x"}, [{"name": "x"}], {"key": "x", "name": "y"}])
 FULL = pod_body(
     "full",

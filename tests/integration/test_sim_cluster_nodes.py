@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.integration.sim_cluster import BOARD, PODS, World
+from tests.integration.sim_cluster import BOARD, PODS, World, pod_body
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
 NOT_READY = "node.kubernetes.io/not-ready"
@@ -23,7 +23,7 @@ def ready(world: World, node: str = "rv1-0") -> tuple[str, str]:
 def test_silent_node_is_found_out_after_a_while(world: World) -> None:
     name = world.running()
     world.cluster.silence("rv1-0")
-    world.step(39)
+    world.step(49)
     assert ready(world) == ("True", "KubeletReady")
     assert world.condition(name, "Ready")["status"] == "True"
     world.step(2)
@@ -38,7 +38,7 @@ def test_silent_node_is_found_out_after_a_while(world: World) -> None:
 def test_pods_of_a_lost_node_are_marked_and_stay_until_forced(world: World) -> None:
     name = world.running()
     world.cluster.silence("rv1-0")
-    world.step(335)
+    world.step(345)
     assert "deletionTimestamp" not in world.cluster.pod(name)["metadata"]
     world.step(10)
     assert "deletionTimestamp" in world.cluster.pod(name)["metadata"]
@@ -51,6 +51,60 @@ def test_pods_of_a_lost_node_are_marked_and_stay_until_forced(world: World) -> N
     assert world.names() == [name], "an ordinary deletion waits for the kubelet, too"
     world.delete(name, gracePeriodSeconds=0)
     assert world.names() == []
+
+
+def test_node_that_was_not_well_and_fell_silent_is_only_unreachable(world: World) -> None:
+    world.cluster.not_ready("rv1-0")
+    world.step(10)
+    world.cluster.silence("rv1-0")
+    world.step(60)
+    assert world.taints("rv1-0") == {(UNREACHABLE, "NoSchedule"), (UNREACHABLE, "NoExecute")}
+
+
+def test_pods_of_a_node_that_never_was_are_collected(world: World) -> None:
+    world.create("lost", nodeName="ghost")
+    world.step(60)
+    assert world.names() == []
+
+
+def test_pod_waits_for_the_node_it_is_bound_to(world: World) -> None:
+    world.create("early", nodeName="late")
+    world.cluster.add_node("late", BOARD)
+    world.step(60)
+    assert world.phase("early") == "Running"
+
+
+def test_node_that_comes_back_under_its_name_takes_up_its_pods(world: World) -> None:
+    name = world.running()
+    world.cluster.remove_node("rv1-0")
+    world.step(5)
+    world.cluster.add_node("rv1-0", BOARD)
+    world.step(60)
+    assert world.phase(name) == "Running"
+    assert len(world.github.sessions) == 2, "a new machine starts it anew"
+
+
+def test_pod_of_a_removed_node_ends_before_it_goes(world: World) -> None:
+    body = pod_body("held")
+    body["metadata"]["finalizers"] = ["riseproject.dev/diagnostics"]
+    world.ask("POST", PODS, body)
+    world.step(60)
+    world.cluster.remove_node("rv1-0")
+    world.step(60)
+    assert world.phase("held") == "Failed"
+    assert world.condition("held", "DisruptionTarget")["reason"] == "DeletionByPodGC"
+    world.cluster.add_node("rv1-0", BOARD)
+    assert world.running(), "and holds no board"
+
+
+def test_board_whose_device_plugin_is_down_takes_no_pod(world: World) -> None:
+    world.cluster.set_runners("rv1-0", 0)
+    name = world.create()
+    world.step(60)
+    assert world.phase(name) == "Pending"
+    world.cluster.set_runners("rv1-0", 1)
+    world.step(60)
+    assert world.phase(name) == "Running"
 
 
 def test_pod_says_itself_how_long_it_stays_on_a_lost_node(world: World) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reconcile.sim.cluster import Behaviour, Image
-from tests.integration.sim_cluster import IMAGE, JIT, PODS, SECRETS, World
+from tests.integration.sim_cluster import BOARD, IMAGE, JIT, PODS, SECRETS, World
 
 DEADLINE = {"spec": {"activeDeadlineSeconds": 1}}
 
@@ -296,7 +296,9 @@ def test_pod_deleted_before_its_start_never_starts(world: World) -> None:
     assert world.github.sessions == []
 
 
-def test_name_can_be_used_again_while_the_old_pod_stops(world: World) -> None:
+def test_name_can_be_used_again_while_the_old_pod_stops() -> None:
+    world = World(nodes=0)
+    world.cluster.add_node("wide", BOARD, runners=2)
     name = world.running()
     world.delete(name, gracePeriodSeconds=0)
     world.create(name)

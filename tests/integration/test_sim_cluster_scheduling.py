@@ -10,13 +10,30 @@ from tests.integration.sim_cluster import BOARD, MERGE, PODS, World, pod_body
 
 def test_first_come_is_first_served() -> None:
     world = World(nodes=2)
-    names = [world.create(f"pod-{letter}") for letter in "dcba"]
+    names = []
+    for letter in "dcba":
+        names.append(world.create(f"pod-{letter}"))
+        world.step(0.001)
     world.step(60)
     assert [world.phase(name) for name in names] == ["Running", "Running", "Pending", "Pending"]
     world.github.sessions[0].do_job()
     world.step(60)
     assert [world.phase(name) for name in names] == ["Succeeded", "Running", "Running", "Pending"]
     assert world.node_of(names[2]) == world.node_of(names[0])
+
+
+def test_order_of_arrival_within_a_moment_does_not_matter() -> None:
+    """Clients create in parallel, and a seed is to replay all the same."""
+
+    def placed(letters: str) -> dict[str, tuple[str, str]]:
+        world = World(nodes=2)
+        for letter in letters:
+            world.create(f"pod-{letter}")
+        world.step(60)
+        uid = {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in world.cluster.pods()}
+        return {name: (uid[name], world.node_of(name)) for name in uid}
+
+    assert placed("abcd") == placed("dbca")
 
 
 def test_pods_of_one_shape_do_not_wait_for_those_of_another() -> None:

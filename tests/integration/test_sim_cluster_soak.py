@@ -50,7 +50,7 @@ class Chaos:
         self.world.create(activeDeadlineSeconds=self.random.choice([60, 3000, 525600]))
 
     def finish(self) -> None:
-        alive = [one for one in self.world.github.sessions if not one.calls]
+        alive = [one for one in self.world.github.sessions if not one.calls and not one.done]
         if alive:
             self.random.choice(alive).do_job()
 
@@ -80,6 +80,11 @@ class Chaos:
             if pod["status"]["phase"] not in TERMINAL and "nodeName" in pod["spec"]
         )
         assert not [node for node, count in taken.items() if count > 1 and node in nodes]
+        for node in nodes:
+            live = [worker for worker in self.world.workers(node) if not worker.over]
+            assert len(live) <= 1, "nor as far as the board itself does"
+        for session in self.world.github.sessions:
+            assert session.calls.count("stop") + session.calls.count("vanish") <= 1
 
     def heal(self) -> None:
         cluster = self.world.cluster

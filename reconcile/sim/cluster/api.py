@@ -11,7 +11,7 @@ from .listing import Lister
 from .logs import Logs
 from .node_object import KUBELET_VERSION
 from .registry import Registry
-from .status import JSON, ApiError, method_not_allowed
+from .status import JSON, ApiError, bad_request, method_not_allowed
 from .store import Store
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -113,6 +113,9 @@ class Api:
             return endpoint.handler(request, user)
         except ApiError as error:
             return error.response()
+        except (RecursionError, UnicodeEncodeError) as error:
+            # Nested without end, or half of a surrogate pair: no decoder of a real server takes it.
+            return bad_request(f"the object provided cannot be decoded: {error}").response()
 
     def _check(self, user: User, permission: Permission, request: Request) -> None:
         namespace = request.parameters.get("namespace", "")

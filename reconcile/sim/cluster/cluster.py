@@ -76,6 +76,8 @@ class Cluster:
 
     def add_namespace(self, name: str) -> None:
         with self._lock:
+            if self._store.namespaces.get("", name) is not None:
+                raise ValueError(f"There is a namespace {name} already.")
             labels = {"kubernetes.io/metadata.name": name}
             metadata = self._store.new_metadata({"name": name, "labels": labels})
             self._store.namespaces.add(
@@ -120,6 +122,11 @@ class Cluster:
         """The machine is gone with all that ran on it, and the cluster is told so."""
         with self._lock:
             self._nodes.remove(name)
+
+    def set_runners(self, name: str, runners: int) -> None:
+        """How many runners the node's device plugin offers: none, if it is down."""
+        with self._lock:
+            self._nodes.set_runners(name, runners)
 
     def cordon(self, name: str) -> None:
         with self._lock:

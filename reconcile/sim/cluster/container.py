@@ -83,6 +83,8 @@ class Container:
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Unless something else becomes of the container before."""
+        now = self._pod.node.now()
+        self._appointments = [one for one in self._appointments if one.moment >= now]
         self._appointments.append(self._pod.node.timeline.after(seconds, action))
 
     def is_online(self) -> bool:
@@ -97,13 +99,13 @@ class Container:
         self._forget_plans()
         name, policy = self._spec["image"], self._spec["imagePullPolicy"]
         # An image that is on the node already is not missed, unless it must be.
-        present = name in self._pod.node.images and self._pod.forced is not Behaviour.MISSING
+        present = name in self._pod.node.pulled and self._pod.forced is not Behaviour.MISSING
         if present and policy != "Always":
             self._say("Pulled", f'Container image "{name}" already present on machine')
             self._configure()
             return
         self._say("Pulling", f'Pulling image "{name}"')
-        if self._behaviour is Behaviour.MISSING:
+        if self.behaviour is Behaviour.MISSING:
             self.later(FAILED_PULL_SECONDS, self._pull_failed)
         else:
             seconds = PRESENT_PULL_SECONDS if present else self._image.pull_seconds
@@ -111,15 +113,15 @@ class Container:
 
     @property
     def _image(self) -> Image:
-        return self._pod.node.registry.get(self._spec["image"])
+        return self._pod.node.images.get(self._spec["image"])
 
     @property
-    def _behaviour(self) -> Behaviour:
+    def behaviour(self) -> Behaviour:
         return self._pod.forced or self._image.behaviour
 
     def _pulled(self, seconds: float) -> None:
         name = self._spec["image"]
-        self._pod.node.images.add(name)
+        self._pod.node.pulled.add(name)
         took = f"{seconds:g}s ({seconds:g}s including waiting)"
         self._say(
             "Pulled",
@@ -168,7 +170,7 @@ class Container:
         self._say("Created", f"Created container: {self.name}")
         self._say("Started", f"Started container {self.name}")
         self.state = {"running": {"startedAt": timestamp(node.now())}}
-        behaviour = self._behaviour
+        behaviour = self.behaviour
         self._process = Runner(self, environment, behaviour, self._image.start_seconds, node.broker)
         if behaviour is Behaviour.FILLS_DISK:
             self.later(FILL_SECONDS, self._pod.evict)

@@ -1,8 +1,9 @@
 """How objects go: at once, with time to stop, or when their finalizers let them."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from ..clock import span
 from ..http import Request
 from . import decoding
 from .status import bad_request, conflict, invalid, unsupported
@@ -40,7 +41,8 @@ def options(request: Request) -> Options:
         }
         if "gracePeriodSeconds" in given:
             given["gracePeriodSeconds"] = _number(given["gracePeriodSeconds"])
-    dry_run = given.get("dryRun", []) or [v for n, v in request.query.items() if n == "dryRun"]
+    queried = [request.query["dryRun"]] if "dryRun" in request.query else []
+    dry_run = given.get("dryRun", []) or queried
     policy = given.get("propagationPolicy", "Background")
     if policy not in POLICIES:
         error = unsupported("propagationPolicy", policy, POLICIES)
@@ -95,9 +97,9 @@ class Deleter:
             # A shorter time counts from when the deletion began, not from now.
             already = metadata["deletionGracePeriodSeconds"]
             end = datetime.fromisoformat(metadata["deletionTimestamp"])
-            end += timedelta(seconds=grace - already)
+            end += span(grace - already)
         else:
-            end = now + timedelta(seconds=grace)
+            end = now + span(grace)
         changed = {"deletionTimestamp": timestamp(end), "deletionGracePeriodSeconds": grace}
         if "generation" in metadata:
             changed["generation"] = metadata["generation"] + 1

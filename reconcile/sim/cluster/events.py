@@ -30,7 +30,10 @@ class Recorder:
         host: str = "",
         warning: bool = False,
         container: str = "",
+        action: str = "",
     ) -> None:
+        """With an action it is an event of the newer kind, which core/v1 shows without its old
+        times and without a count: so the scheduler says what it does."""
         self.sweep()
         message = message[:MESSAGE_LIMIT]
         now = self._store.timeline.now()
@@ -40,28 +43,21 @@ class Recorder:
             _, namespace, name = self._heard[key]
             old = self._store.events.get(namespace, name)
             if old is not None:
-                again = {"count": old["count"] + 1, "lastTimestamp": timestamp(now)}
-                self._store.events.replace(old, old | again)
+                self._store.events.replace(old, old | _again(old, now))
         else:
-            event = self._event(about, kind, path)
             said = {
                 "reason": reason,
                 "message": message,
-                "source": {"component": component} | ({"host": host} if host else {}),
-                "firstTimestamp": timestamp(now),
-                "lastTimestamp": timestamp(now),
-                "count": 1,
                 "type": "Warning" if warning else "Normal",
-                "eventTime": None,
                 "reportingComponent": component,
-                "reportingInstance": host,
             }
-            event = self._store.events.add(event | said)
+            said |= _newer(action, component, now) if action else _older(component, host, now)
+            event = self._store.events.add(self._event(about, kind, path, key) | said)
             namespace, name = event["metadata"]["namespace"], event["metadata"]["name"]
         self._heard[key] = (now, namespace, name)
         self._heard.move_to_end(key)
 
-    def _event(self, about: Object, kind: str, path: str) -> Object:
+    def _event(self, about: Object, kind: str, path: str, key: EventKey) -> Object:
         subject = about["metadata"]
         # A node is in no namespace; what is said about it is kept in this one.
         namespace = subject.get("namespace", "default")
@@ -77,7 +73,8 @@ class Recorder:
             involved["namespace"] = namespace
         if path:
             involved["fieldPath"] = path
-        name = f"{subject['name']}.{self._store.random.getrandbits(64):016x}"
+        lot = self._store.lot(f"event:{key}:{self._store.timeline.now()}")
+        name = f"{subject['name']}.{lot.getrandbits(64):016x}"
         metadata = self._store.new_metadata({"name": name, "namespace": namespace})
         return {"metadata": metadata, "involvedObject": involved}
 
@@ -90,3 +87,36 @@ class Recorder:
             event = self._store.events.get(namespace, name)
             if event is not None:
                 self._store.events.remove(event)
+
+
+def _older(component: str, host: str, now: datetime) -> Object:
+    return {
+        "source": {"component": component} | ({"host": host} if host else {}),
+        "firstTimestamp": timestamp(now),
+        "lastTimestamp": timestamp(now),
+        "count": 1,
+        "eventTime": None,
+        "reportingInstance": host,
+    }
+
+
+def _newer(action: str, component: str, now: datetime) -> Object:
+    return {
+        "source": {},
+        "firstTimestamp": None,
+        "lastTimestamp": None,
+        "eventTime": _precisely(now),
+        "action": action,
+        "reportingInstance": f"{component}-0",
+    }
+
+
+def _again(event: Object, now: datetime) -> Object:
+    if "action" not in event:
+        return {"count": event["count"] + 1, "lastTimestamp": timestamp(now)}
+    before = event.get("series", {"count": 1})
+    return {"series": {"count": before["count"] + 1, "lastObservedTime": _precisely(now)}}
+
+
+def _precisely(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"

@@ -8,6 +8,7 @@ from enum import StrEnum
 class Behaviour(StrEnum):
     RUNS = "runs"  # registers, takes a job, exits
     MISSING = "missing"  # cannot be pulled
+    REJECTED = "rejected"  # its node refuses the pod
     CRASHES = "crashes"  # exits soon after its start, with an error
     NEVER_REGISTERS = "never_registers"  # runs, and never talks to GitHub
     HANGS = "hangs"  # does its job and then does not exit

@@ -30,7 +30,7 @@ def _check(operation: Any) -> None:
     if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
         raise PatchError("error decoding patch: an operation is an object with a path")
     name = operation.get("op")
-    if name not in NEEDED:
+    if not isinstance(name, str) or name not in NEEDED:
         raise PatchError(f"Unexpected kind: {name}")
     if any(field not in operation for field in NEEDED[name]):
         raise PatchFailedError(f"{name} operation does not have all its fields")

@@ -7,9 +7,12 @@ from ..timeline import Timeline
 from .deletion import Deleter
 from .events import Recorder
 from .images import Images
+from .node_object import RUNNER_RESOURCE
 from .pod_worker import PodWorker
+from .scheduling import requests_of
 from .store import Object, Store
 
+ADMISSION_ERROR = "UnexpectedAdmissionError"
 NOTICE_SECONDS = 0.2  # from a change in the cluster to the kubelet's reaction
 
 
@@ -20,17 +23,17 @@ class Kubelet:
         address: str,
         store: Store,
         recorder: Recorder,
-        registry: Images,
+        images: Images,
         broker: Broker | None,
     ) -> None:
         self.name = name
         self.address = address
         self.store = store
         self.recorder = recorder
-        self.registry = registry
+        self.images = images
         self.broker = broker
         self.deleter = Deleter(store)
-        self.images: set[str] = set()
+        self.pulled: set[str] = set()
         self.connected = True
         self.powered = True
         self.offline = False  # its runners cannot be heard by GitHub
@@ -49,8 +52,8 @@ class Kubelet:
 
     def new_address(self) -> str:
         self._addresses = self._addresses % 250 + 1
-        second, third = self.address.split(".")[2:]
-        return f"10.{100 + int(second)}.{third}.{self._addresses}"
+        third, fourth = self.address.split(".")[2:]
+        return f"10.{100 + int(third)}.{fourth}.{self._addresses}"
 
     def sync(self, uid: str) -> None:
         """Look at a pod that is, or was, bound to this node."""
@@ -65,11 +68,32 @@ class Kubelet:
             return
         if pod["status"]["phase"] in ("Succeeded", "Failed"):
             return
+        worker = PodWorker(self, pod)
         if "deletionTimestamp" in pod["metadata"]:  # before it was ever seen here
+            pod = worker.fail("", "") or pod
             self.deleter.finish(self.store.pods, pod)
             return
-        worker = self.workers[uid] = PodWorker(self, pod)
+        if (lacking := self._lacking(pod, worker)) is not None:
+            worker.say(ADMISSION_ERROR, lacking, warning=True)
+            worker.fail(ADMISSION_ERROR, lacking)
+            return
+        self.workers[uid] = worker
         worker.begin()
+
+    def _lacking(self, pod: Object, arriving: PodWorker) -> str | None:
+        """Why there is no device for it, though the scheduler thought so: what was deleted by
+        force may still be running here."""
+        node = self.store.nodes.get("", self.name)
+        there = int(node["status"]["allocatable"].get(RUNNER_RESOURCE, 0)) if node else 0
+        asked = requests_of(pod["spec"]).get(RUNNER_RESOURCE, 0)
+        taken = sum(worker.runners for worker in self.workers.values() if not worker.over)
+        if not arriving.is_rejected and (asked == 0 or taken + asked <= there):
+            return None
+        return (
+            "Pod was rejected: Allocate failed due to requested number of devices unavailable for "
+            f"{RUNNER_RESOURCE}. Requested: {asked}, Available: {max(0, there - taken)}, which is "
+            "unexpected"
+        )
 
     def forget(self, worker: PodWorker) -> None:
         self.workers.pop(worker.uid, None)
@@ -96,6 +120,10 @@ class Kubelet:
         for worker in list(self.workers.values()):
             worker.report()
             worker.sync()
+        self.look_around()
+
+    def look_around(self) -> None:
+        """See to pods that are bound to this node and not known to it."""
         for pod in self._bound():
             self.sync(pod["metadata"]["uid"])
 
@@ -123,19 +151,21 @@ class Kubelets:
     """All of them, told of what concerns them a moment later."""
 
     def __init__(
-        self, store: Store, recorder: Recorder, registry: Images, broker: Broker | None
+        self, store: Store, recorder: Recorder, images: Images, broker: Broker | None
     ) -> None:
         self._store = store
         self._recorder = recorder
-        self._registry = registry
+        self._images = images
         self._broker = broker
         self._nodes: dict[str, Kubelet] = {}
         store.pods.watchers.append(self._pod_changed)
 
     def add(self, name: str, address: str) -> None:
-        self._nodes[name] = Kubelet(
-            name, address, self._store, self._recorder, self._registry, self._broker
+        self._nodes[name] = kubelet = Kubelet(
+            name, address, self._store, self._recorder, self._images, self._broker
         )
+        # Pods may be bound to its name already: to a node that was there before, or by their maker.
+        self._store.timeline.after(NOTICE_SECONDS, kubelet.look_around)
 
     def remove(self, name: str) -> None:
         self._nodes.pop(name).lose_contact(power=True, online=False)

@@ -1,7 +1,8 @@
 """`pods/log`: what containers printed, as the server fetches it from their node."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from ..clock import span
 from ..http import Request, Response
 from .container import Container, Line
 from .kubelet import Kubelets
@@ -70,12 +71,14 @@ class Logs:
 
     def _since(self, request: Request, numbers: dict[str, int], lines: list[Line]) -> list[Line]:
         if "sinceSeconds" in numbers:
-            start = self._store.timeline.now() - timedelta(seconds=numbers["sinceSeconds"])
+            start = self._store.timeline.now() - span(numbers["sinceSeconds"])
         elif text := request.query.get("sinceTime"):
             try:
                 start = datetime.fromisoformat(text)
             except ValueError as error:
                 raise bad_request(f'parsing time "{text}": cannot parse') from error
+            if start.tzinfo is None:
+                raise bad_request(f'parsing time "{text}": it has no time zone')
         else:
             return lines
         return [line for line in lines if line.moment >= start]
@@ -120,12 +123,16 @@ def _container_name(pod: Object, asked: str) -> str:
 
 
 def _check_started(pod: Object, name: str, container: Container | None) -> None:
+    where = f'container "{name}" in pod "{pod["metadata"]["name"]}"'
+    if container is None and pod["status"]["phase"] == "Failed":
+        raise bad_request(f"{where} is not available")
     state = container.state if container else {"waiting": {"reason": "ContainerCreating"}}
     if "waiting" in state:
         reason = state["waiting"]["reason"]
         why = WAITING.get(reason, reason)
-        where = f'container "{name}" in pod "{pod["metadata"]["name"]}"'
         raise bad_request(f"{where} is waiting to start: {why}")
+    if "terminated" in state and "containerID" not in state["terminated"]:
+        raise bad_request(f"{where} is terminated")
 
 
 def _prefix(line: Line) -> str:

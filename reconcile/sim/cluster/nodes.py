@@ -6,14 +6,14 @@ from .conditions import condition, with_condition
 from .deletion import Deleter
 from .events import Recorder
 from .kubelet import Kubelets
-from .node_object import Machine, conditions, node_object, updated
+from .node_object import RUNNER_RESOURCE, Machine, conditions, node_object, updated
 from .pod_defaults import NOT_READY, UNREACHABLE
 from .store import Object, Store
 
 if TYPE_CHECKING:
     from ..timeline import Appointment
 
-MONITOR_GRACE_SECONDS = 40  # a node that is silent for so long is unreachable
+MONITOR_GRACE_SECONDS = 50  # a node that is silent for so long is unreachable
 CONTROLLER_SECONDS = 0.1  # from a change to a node to what follows from it
 POD_COLLECTION_SECONDS = 40  # until the pods of a node that is gone are removed
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
@@ -29,6 +29,7 @@ class Nodes:
         self._made = 0
         self._monitors: dict[str, Appointment] = {}
         store.nodes.watchers.append(self._node_changed)
+        store.pods.watchers.append(self._pod_changed)
 
     def new_address(self) -> str:
         self._made += 1
@@ -47,14 +48,45 @@ class Nodes:
         self._forget_monitor(name)
         self._kubelets.remove(name)
         self._store.nodes.remove(node)
-        left = [pod["metadata"]["uid"] for pod in self._pods_on(name)]
-        self._store.timeline.after(POD_COLLECTION_SECONDS, lambda: self._collect_pods(left))
+        self._plan_collection(name)
 
-    def _collect_pods(self, uids: list[str]) -> None:
-        """Pods of a node that does not exist any more are nobody's."""
-        for uid in uids:
-            if (pod := self._store.uids.get(uid)) is not None:
-                self._deleter.finish(self._store.pods, pod)
+    def set_runners(self, name: str, runners: int) -> None:
+        """What the device plugin offers: nothing, if it is down."""
+        node = self._find(name)
+        allocatable = node["status"]["allocatable"] | {RUNNER_RESOURCE: str(runners)}
+        status = node["status"] | {"allocatable": allocatable}
+        self._store.nodes.replace(node, node | {"status": status})
+
+    def _pod_changed(self, old: Object | None, new: Object | None) -> None:
+        if new is None or (old is not None and "nodeName" in old["spec"]):
+            return
+        name = new["spec"].get("nodeName", "")
+        if name and self._store.nodes.get("", name) is None:
+            self._plan_collection(name)
+
+    def _plan_collection(self, name: str) -> None:
+        self._store.timeline.after(POD_COLLECTION_SECONDS, lambda: self._collect_pods(name))
+
+    def _collect_pods(self, name: str) -> None:
+        """Pods of a node that does not exist are nobody's."""
+        if self._store.nodes.get("", name) is None:
+            for pod in self._pods_on(name):
+                self._deleter.finish(self._store.pods, self._ended(pod))
+
+    def _ended(self, pod: Object) -> Object:
+        status = pod["status"]
+        if status["phase"] in ("Succeeded", "Failed"):
+            return pod
+        told = with_condition(
+            status.get("conditions", []),
+            "DisruptionTarget",
+            True,
+            self._store.stamp(),
+            reason="DeletionByPodGC",
+            message="PodGC: node no longer exists",
+        )
+        ended = status | {"phase": "Failed", "conditions": told}
+        return self._store.pods.replace(pod, pod | {"status": ended})
 
     # By hand.
 
@@ -118,6 +150,7 @@ class Nodes:
         self._set_conditions(node, silent=True)
         self.taint(name, UNREACHABLE, "", "NoSchedule")
         self.taint(name, UNREACHABLE, "", "NoExecute")
+        self.untaint(name, NOT_READY)  # What it said of itself last is not known any more.
         self._unready(name)
 
     def not_ready(self, name: str) -> None:

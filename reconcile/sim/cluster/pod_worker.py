@@ -1,14 +1,19 @@
 """One pod on its node, as the kubelet there deals with it."""
 
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from ..clock import span
 from . import quantity
 from .conditions import with_condition
 from .container import Container
+from .images import Behaviour
+from .node_object import RUNNER_RESOURCE
+from .scheduling import requests_of
 from .store import Object, timestamp
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ..timeline import Appointment
     from .kubelet import Kubelet
 
@@ -26,15 +31,34 @@ class PodWorker:
         self.uid: str = pod["metadata"]["uid"]
         self.namespace: str = pod["metadata"]["namespace"]
         self.name: str = pod["metadata"]["name"]
-        self.forced = node.registry.take_forced()
+        self.forced = node.images.take_forced()
         self._seen = pod
         self._started = node.now()
         self._deadline: Appointment | None = None
         self._verdict: tuple[str, str] | None = None  # why the node itself ended it
+        self._disrupted = False
         self._stopping = False
         self._killed_at: datetime | None = None  # when those that do not listen are killed
         self._address = node.address if pod["spec"].get("hostNetwork") else node.new_address()
         self.containers = [Container(self, spec) for spec in pod["spec"]["containers"]]
+
+    @property
+    def runners(self) -> int:
+        return requests_of(self._seen["spec"]).get(RUNNER_RESOURCE, 0)
+
+    @property
+    def is_rejected(self) -> bool:
+        return any(one.behaviour is Behaviour.REJECTED for one in self.containers)
+
+    def fail(self, reason: str, message: str) -> Object | None:
+        """It ends before it began, and has no containers to tell of."""
+        pod = self.current()
+        if pod is None:
+            return None
+        status = pod["status"] | {"phase": "Failed", "startTime": timestamp(self._started)}
+        if reason:
+            status |= {"reason": reason, "message": message}
+        return self.node.store.pods.replace(pod, pod | {"status": status})
 
     def begin(self) -> None:
         self.report()
@@ -75,8 +99,9 @@ class PodWorker:
         if not self.node.connected:
             return
         pod = self.current()
-        if pod is None:
-            self._stop(KILL_GRACE_SECONDS)
+        if pod is None:  # Deleted by force: it is given the time it was promised all the same.
+            promised = self._seen["spec"]["terminationGracePeriodSeconds"]
+            self._stop(self._seen["metadata"].get("deletionGracePeriodSeconds", promised))
             return
         self._seen = pod
         if "deletionTimestamp" in pod["metadata"]:
@@ -92,7 +117,7 @@ class PodWorker:
             self._deadline = None
         seconds = pod["spec"].get("activeDeadlineSeconds")
         if seconds is not None and not self.over:
-            moment = self._started + timedelta(seconds=seconds)
+            moment = self._started + span(seconds)
             self._deadline = self.node.timeline.at(moment, self._too_late)
 
     def _too_late(self) -> None:
@@ -123,6 +148,7 @@ class PodWorker:
             text = "The node was low on resource: ephemeral-storage. Threshold quantity: 10%. "
         self.say("Evicted", text, warning=True)
         self._verdict = ("Evicted", text)
+        self._disrupted = True
         self._stopping = True
         for container in self.containers:
             container.kill()
@@ -133,7 +159,7 @@ class PodWorker:
             self._stopped()
             return
         grace = max(grace, KILL_GRACE_SECONDS)
-        end = self.node.now() + timedelta(seconds=grace)
+        end = self.node.now() + span(grace)
         if self._stopping:
             if self._killed_at is not None and end < self._killed_at:
                 self._killed_at = end
@@ -179,13 +205,9 @@ class PodWorker:
             container.lose_power()
 
     def regain_power(self) -> None:
-        # A pod that was being stopped when the power went has nothing left to stop.
-        stopping, self._stopping = self._stopping, False
+        self._stopping = False  # What was being stopped when the power went is stopped.
         for container in self.containers:
-            if stopping and not container.running:
-                container.give_up()
-            else:
-                container.regain_power()
+            container.regain_power()
 
     # What the cluster is told.
 
@@ -231,6 +253,10 @@ class PodWorker:
         for kind, holds in (("PodReadyToStartContainers", sandboxed), ("Initialized", True)):
             why = "PodCompleted" if completed and kind == "Initialized" else ""
             conditions = with_condition(conditions, kind, holds, now, reason=why)
+        if self._disrupted:
+            conditions = with_condition(
+                conditions, "DisruptionTarget", True, now, reason="TerminationByKubelet"
+            )
         for kind in ("Ready", "ContainersReady"):
             conditions = with_condition(
                 conditions, kind, not waiting, now, reason=reason, message=message

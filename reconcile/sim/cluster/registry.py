@@ -149,7 +149,7 @@ def _answer(code: int, table: Table, value: Object) -> Response:
 
 
 def _dry_run(request: Request) -> list[str]:
-    return [value for name, value in request.query.items() if name == "dryRun"]
+    return [request.query["dryRun"]] if "dryRun" in request.query else []
 
 
 def _patched(request: Request, old: Object, kind: str) -> Any:

@@ -70,7 +70,7 @@ def _event(value: dict[str, Any]) -> dict[str, str]:
         | {
             "reason": value["reason"],
             "reportingComponent": value["reportingComponent"],
-            "source": value["source"]["component"],
+            "source": value["source"].get("component") or value["reportingComponent"],
             "type": value["type"],
         }
     )

@@ -7,6 +7,7 @@ fuller, so within one round a node that was too full for a shape is not looked a
 
 import heapq
 from collections import Counter, OrderedDict
+from datetime import datetime
 
 from .conditions import with_condition
 from .events import Recorder
@@ -17,28 +18,32 @@ ROUND_SECONDS = 0.1  # from a change to the round it leads to
 COMPONENT = "default-scheduler"
 TERMINAL = ("Succeeded", "Failed")
 
+# In the queue: by the moment of creation, and within one by name, whoever's request was served
+# first: a seed replays also where clients create in parallel.
+Place = tuple[datetime, str]
+
 
 class Group:
     """The pending pods of one shape, by uid, in the order of their creation."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        self.pods: OrderedDict[str, int] = OrderedDict()
+        self.pods: OrderedDict[str, Place] = OrderedDict()
         self.untold: list[str] = []  # pods that were not told yet why they wait
         self.blocked = False
         self.message = ""
         self.message_of = -1  # the state of the nodes that the message describes
 
-    def add(self, uid: str, number: int) -> None:
-        late = bool(self.pods) and next(reversed(self.pods.values())) > number
-        self.pods[uid] = number
+    def add(self, uid: str, place: Place) -> None:
+        late = bool(self.pods) and next(reversed(self.pods.values())) > place
+        self.pods[uid] = place
         self.untold.append(uid)
         if late:  # it changed its shape: it keeps its place in the order of creation
             self.pods = OrderedDict(sorted(self.pods.items(), key=lambda item: item[1]))
 
-    def first(self) -> tuple[int, str]:
-        uid, number = next(iter(self.pods.items()))
-        return number, uid
+    def first(self) -> tuple[Place, str]:
+        uid, place = next(iter(self.pods.items()))
+        return place, uid
 
 
 class Scheduler:
@@ -49,8 +54,7 @@ class Scheduler:
         self._shapes: dict[str, Shape] = {}  # of each pending pod
         self._nodes: dict[str, NodeInfo] = {}
         self._placed: dict[str, tuple[str, dict[str, int]]] = {}  # where, and how much of it
-        self._numbers: dict[str, int] = {}
-        self._made = 0
+        self._places: dict[str, Place] = {}
         self._state = 0  # counts the changes to nodes that can change an explanation
         self._changed: set[str] = set()  # nodes that may have room they did not have
         self._waiting = False
@@ -65,8 +69,7 @@ class Scheduler:
             return
         uid = pod["metadata"]["uid"]
         if old is None:
-            self._made += 1
-            self._numbers[uid] = self._made
+            self._places[uid] = (self._store.timeline.now(), self._store.pods.key(pod))
         elif new is not None and _same_to_scheduler(old, new):
             return
         alive = new is not None and new["status"]["phase"] not in TERMINAL
@@ -74,7 +77,7 @@ class Scheduler:
         self._account(uid, pod, node)
         self._queue(uid, pod if alive and not node else None)
         if new is None:
-            del self._numbers[uid]
+            del self._places[uid]
 
     def _account(self, uid: str, pod: Object, node: str) -> None:
         """A pod counts against its node from its binding to its end."""
@@ -105,7 +108,7 @@ class Scheduler:
                 del self._groups[before]
         if shape is not None:
             self._shapes[uid] = shape
-            self._groups.setdefault(shape, Group(shape)).add(uid, self._numbers[uid])
+            self._groups.setdefault(shape, Group(shape)).add(uid, self._places[uid])
             self._wake()
 
     def _node_changed(self, old: Object | None, new: Object | None) -> None:
@@ -139,7 +142,7 @@ class Scheduler:
     def _round(self) -> None:
         self._waiting = False
         changed, self._changed = self._changed, set()
-        queue: list[tuple[int, str, Shape]] = []
+        queue: list[tuple[Place, str, Shape]] = []
         candidates: dict[Shape, list[tuple[int, str]]] = {}
         for shape, group in self._groups.items():
             nodes = self._candidates(shape, changed if group.blocked else None)
@@ -199,7 +202,7 @@ class Scheduler:
         )
         metadata = pod["metadata"]
         text = f"Successfully assigned {metadata['namespace']}/{metadata['name']} to {node.name}"
-        self._recorder.record(pod, "Pod", "Scheduled", text, component=COMPONENT)
+        self._recorder.record(pod, "Pod", "Scheduled", text, component=COMPONENT, action="Binding")
 
     def _explain(self, group: Group) -> None:
         """Tell the pods of a blocked group why: the new ones, or all if the reason changed."""
@@ -228,7 +231,13 @@ class Scheduler:
         status = pod["status"] | {"conditions": conditions}
         pod = self._store.pods.replace(pod, pod | {"status": status})
         self._recorder.record(
-            pod, "Pod", "FailedScheduling", message, component=COMPONENT, warning=True
+            pod,
+            "Pod",
+            "FailedScheduling",
+            message,
+            component=COMPONENT,
+            warning=True,
+            action="Scheduling",
         )
 
 

@@ -4,6 +4,7 @@ whoever holds one, or a whole list of them, holds a consistent picture for as lo
 
 import random
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cached_property
@@ -115,6 +116,8 @@ class Store:
         self.timeline = timeline
         self.version = FIRST_VERSION
         self.uids: dict[str, Object] = {}
+        self._seed = seed
+        self._named: Counter[str] = Counter()
         self.random = random.Random(f"cluster:{seed}")  # noqa: S311 a seed must replay
         self.tables = {resource.plural: Table(resource, self) for resource in ALL}
         self.pods = self.tables["pods"]
@@ -132,8 +135,19 @@ class Store:
         return value | {"metadata": value["metadata"] | {"resourceVersion": str(self.version)}}
 
     def new_metadata(self, metadata: Object) -> Object:
-        """The metadata of an object that is being created."""
-        return metadata | {"uid": self.new_uid(), "creationTimestamp": self.stamp()}
+        """The metadata of an object that is being created. Its uid depends on its name and on how
+        often that was used, not on who else creates something."""
+        key = key_of(metadata.get("namespace", ""), metadata.get("name", ""))
+        self._named[key] += 1
+        uid = _uid(self.lot(f"uid:{key}:{self._named[key]}"))
+        return metadata | {"uid": uid, "creationTimestamp": self.stamp()}
 
     def new_uid(self) -> str:
-        return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+        return _uid(self.random)
+
+    def lot(self, subject: str) -> random.Random:
+        return random.Random(f"cluster:{self._seed}:{subject}")  # noqa: S311 a seed must replay
+
+
+def _uid(lot: random.Random) -> str:
+    return str(uuid.UUID(int=lot.getrandbits(128), version=4))

@@ -1,9 +1,9 @@
 """The taint manager: pods leave nodes whose NoExecute taints they do not tolerate, or no longer."""
 
 from collections import defaultdict
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from ..clock import span
 from .conditions import with_condition
 from .deletion import Deleter, Options
 from .events import Recorder
@@ -11,6 +11,8 @@ from .scheduling import taint_of, tolerates, toleration_of
 from .store import Object, Store
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ..timeline import Appointment
 
 COMPONENT = "taint-eviction-controller"
@@ -73,7 +75,7 @@ class TaintEviction:
         begun, known = self._planned.get(uid, (self._store.timeline.now(), None))
         if known is not None:
             known.cancel()
-        moment = begun + timedelta(seconds=seconds)
+        moment = begun + span(seconds)
         self._planned[uid] = (begun, self._store.timeline.at(moment, lambda: self._evict(uid)))
 
     def _evict(self, uid: str) -> None:
