@@ -113,8 +113,7 @@ class Api:
             return endpoint.handler(request, user)
         except ApiError as error:
             return error.response()
-        except (RecursionError, UnicodeEncodeError) as error:
-            # Nested without end, or half of a surrogate pair: no decoder of a real server takes it.
+        except RecursionError as error:  # nested without end
             return bad_request(f"the object provided cannot be decoded: {error}").response()
 
     def _check(self, user: User, permission: Permission, request: Request) -> None:

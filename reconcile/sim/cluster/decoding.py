@@ -219,10 +219,21 @@ def typed(value: Any, kind: str, shape: Decoder) -> dict[str, Any]:
 
 def parsed(request: Request) -> Any:
     try:
-        return request.json
-    except ValueError as error:
+        return _whole(request.json) if b"\\ud" in request.body.lower() else request.json
+    except (ValueError, RecursionError) as error:
         message = f"couldn't get version/kind; json parse error: {error}"
         raise bad_request(message) from error
+
+
+def _whole(value: Any) -> Any:
+    """Half of a surrogate pair is no character: it is replaced, as Go's decoder does."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    if isinstance(value, dict):
+        return {_whole(name): _whole(one) for name, one in value.items()}
+    return value
 
 
 def body(request: Request, kind: str, shape: Decoder, api_version: str = "v1") -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The kubelets: one for each node, which starts and stops what is bound to it."""
 
+from collections import defaultdict
 from datetime import datetime
 
 from ..broker import Broker
@@ -25,6 +26,7 @@ class Kubelet:
         recorder: Recorder,
         images: Images,
         broker: Broker | None,
+        bound: dict[str, None],
     ) -> None:
         self.name = name
         self.address = address
@@ -34,6 +36,7 @@ class Kubelet:
         self.broker = broker
         self.deleter = Deleter(store)
         self.pulled: set[str] = set()
+        self._bound = bound  # the uids of the pods that are bound to its name, in order
         self.connected = True
         self.powered = True
         self.offline = False  # its runners cannot be heard by GitHub
@@ -124,8 +127,9 @@ class Kubelet:
 
     def look_around(self) -> None:
         """See to pods that are bound to this node and not known to it."""
-        for pod in self._bound():
-            self.sync(pod["metadata"]["uid"])
+        for uid in list(self._bound):
+            if uid not in self.workers:
+                self.sync(uid)
 
     def _each_container_line(self, *, up: bool) -> None:
         for worker in list(self.workers.values()):
@@ -134,14 +138,6 @@ class Kubelet:
                     container.regain_line()
                 else:
                     container.lose_line()
-
-    def _bound(self) -> list[Object]:
-        return [
-            pod
-            for pod in self.store.pods
-            if pod["spec"].get("nodeName") == self.name
-            and pod["metadata"]["uid"] not in self.workers
-        ]
 
     def worker(self, uid: str) -> PodWorker | None:
         return self.workers.get(uid)
@@ -158,11 +154,18 @@ class Kubelets:
         self._images = images
         self._broker = broker
         self._nodes: dict[str, Kubelet] = {}
+        self._bound: defaultdict[str, dict[str, None]] = defaultdict(dict)
         store.pods.watchers.append(self._pod_changed)
 
     def add(self, name: str, address: str) -> None:
         self._nodes[name] = kubelet = Kubelet(
-            name, address, self._store, self._recorder, self._images, self._broker
+            name,
+            address,
+            self._store,
+            self._recorder,
+            self._images,
+            self._broker,
+            self._bound[name],
         )
         # Pods may be bound to its name already: to a node that was there before, or by their maker.
         self._store.timeline.after(NOTICE_SECONDS, kubelet.look_around)
@@ -184,6 +187,10 @@ class Kubelets:
             return
         node, uid = pod["spec"].get("nodeName"), pod["metadata"]["uid"]
         if node:
+            if new is None:
+                self._bound[node].pop(uid, None)
+            else:
+                self._bound[node][uid] = None
             self._store.timeline.after(NOTICE_SECONDS, lambda: self._sync(node, uid))
 
     def _sync(self, node: str, uid: str) -> None:

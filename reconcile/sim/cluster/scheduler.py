@@ -30,18 +30,23 @@ class Group:
         self.shape = shape
         self.pods: OrderedDict[str, Place] = OrderedDict()
         self.untold: list[str] = []  # pods that were not told yet why they wait
+        self.in_order = True
         self.blocked = False
         self.message = ""
         self.message_of = -1  # the state of the nodes that the message describes
 
     def add(self, uid: str, place: Place) -> None:
-        late = bool(self.pods) and next(reversed(self.pods.values())) > place
+        # One that changed its shape keeps its place, and so does one that came in parallel.
+        self.in_order = self.in_order and (
+            not self.pods or next(reversed(self.pods.values())) <= place
+        )
         self.pods[uid] = place
         self.untold.append(uid)
-        if late:  # it changed its shape: it keeps its place in the order of creation
-            self.pods = OrderedDict(sorted(self.pods.items(), key=lambda item: item[1]))
 
     def first(self) -> tuple[Place, str]:
+        if not self.in_order:
+            self.pods = OrderedDict(sorted(self.pods.items(), key=lambda item: item[1]))
+            self.in_order = True
         uid, place = next(iter(self.pods.items()))
         return place, uid
 
