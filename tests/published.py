@@ -47,11 +47,12 @@ def _webhook(name: str) -> Draft7Validator:
     return Draft7Validator({"$ref": f"#/definitions/{name}", "definitions": schemas["definitions"]})
 
 
-def api_problems(request: Request, response: Response) -> list[str]:
+def api_problems(request: Request, response: Response, *, odd_requests: bool = False) -> list[str]:
     """What of this exchange GitHub's description does not allow; nothing without the file.
 
     Errors that the description does not list for a path (401, say) must be GitHub's plain error.
-    A request that was refused may have been wrong in itself.
+    A request that was refused may have been wrong in itself, and odd ones (a page called "one")
+    are overlooked where that is what the test sends.
     """
     place = f"{request.method} {request.path} → {response.status}"
     if response.status == 304:
@@ -61,7 +62,7 @@ def api_problems(request: Request, response: Response) -> list[str]:
         return []
     asked, answered = _as_openapi(request, response)
     try:
-        if response.status < 400:
+        if response.status < 400 and not odd_requests:
             _api().validate_request(asked)
         _api().validate_response(asked, answered)
     except (ResponseFinderError, PathError):

@@ -19,6 +19,7 @@ from reconcile.sim.github.model import Conclusion, Run
 from reconcile.sim.server import Server
 from reconcile.sim.timeline import SteppedTime
 from reconcile.sim.world import World
+from tests.published import api_problems
 from tests.receiver import Receiver
 from tests.simulated import LABEL, SECRET, Client, app_jwt, public_key, runner_pod
 
@@ -65,6 +66,8 @@ def hands(seed: int = 0) -> Iterator[Hands]:
     receiver = Receiver()
     with World(SteppedTime(), seed=seed) as world:
         hooks = Server(receiver, world.time.timeline, Faults())
+        problems: list[str] = []
+        world.github_server.observers.append(lambda *both: problems.extend(api_problems(*both)))
         with hooks, contextlib.ExitStack() as stack:
             accounts = world.github.accounts
             app = accounts.add_app(public_key(), webhook_url=hooks.url + "/", webhook_secret=SECRET)
@@ -79,6 +82,8 @@ def hands(seed: int = 0) -> Iterator[Hands]:
             api = k8s_config.new_client_from_config_dict(yaml.safe_load(world.kubeconfig))
             stack.enter_context(api)
             yield Hands(world, github, k8s.CoreV1Api(api), receiver)
+    assert not problems, problems
+    assert not receiver.problems, receiver.problems
 
 
 @pytest.fixture
