@@ -40,7 +40,8 @@ Observer = Callable[[Request, Response], None]
 class Server:
     """Counts its calls and keeps the latest; observers see what the service itself answered.
 
-    What a service fails over is a 500 to the client, and is kept in `errors`.
+    What a service fails over is a 500 to the client, is kept in `errors`, and raised at the end:
+    it is not for the client to explain.
     """
 
     def __init__(self, service: Service, timeline: Timeline, faults: Faults) -> None:
@@ -76,6 +77,10 @@ class Server:
         self._listener.shutdown()
         self._thread.join()
         self._listener.close()
+        if self.errors:
+            raise ExceptionGroup(
+                f"What the simulated {self.service.name} failed over.", self.errors
+            )
 
     def exchange(self, request: Request, target: str) -> tuple[Response | None, Fault | None]:
         """The answer, if one is to be sent, and what is to befall it on the way."""

@@ -1,5 +1,8 @@
 """The simulated GitHub: a runner's line, and what becomes of its job when that is cut."""
 
+import gc
+import weakref
+
 import pytest
 
 from reconcile.sim.broker import RefusedError
@@ -190,3 +193,14 @@ def test_cancelled_job_whose_runner_is_stopped_is_cancelled(world: Simulated) ->
     world.github.engine.cancel(run)
     session.stop()
     assert run.jobs[0].conclusion is Conclusion.CANCELLED
+
+
+def test_lost_runner_is_forgotten_with_its_registration(world: Simulated) -> None:
+    runner, jit = world.runner()
+    session = world.github.connect(jit, Process())
+    session.vanish()
+    world.time.step(25 * 3600)
+    kept = weakref.ref(runner)
+    del runner, session
+    gc.collect()
+    assert kept() is None, "a world that runs for weeks loses many"

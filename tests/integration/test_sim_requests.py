@@ -107,13 +107,15 @@ def test_request_that_is_cut_short_is_not_carried_out(world: Simulated) -> None:
     assert client.get("/orgs/riseproject/actions/runners").json()["total_count"] == 0
 
 
-def test_service_that_fails_is_a_500_and_is_not_overlooked(world: Simulated) -> None:
+def test_service_that_fails_is_a_500_and_is_not_overlooked() -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    world.server.observers.clear()
-    world.github._auth.app = fail  # type: ignore[assignment,method-assign]
-    assert world.as_app().get("/app").status_code == 500
-    [error] = world.server.errors
-    assert isinstance(error, ZeroDivisionError)
-    world.server.errors.clear()
+    def run() -> None:
+        with Simulated().started() as world:
+            world.github._auth.app = fail  # type: ignore[assignment,method-assign]
+            assert world.as_app().get("/app").status_code == 500
+
+    with pytest.raises(ExceptionGroup) as raised:
+        run()
+    assert [type(error) for error in raised.value.exceptions] == [ZeroDivisionError]

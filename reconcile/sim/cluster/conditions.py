@@ -1,6 +1,11 @@
-"""Conditions of pods and nodes: lists keyed by type, whose change of status has a time."""
+"""Conditions of pods and nodes, lists keyed by type, whose change of status has a time; and
+which pods are at their end."""
 
 from .store import Object
+
+
+def has_ended(pod: Object) -> bool:
+    return pod["status"]["phase"] in ("Succeeded", "Failed")
 
 
 def with_condition(

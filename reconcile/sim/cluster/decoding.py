@@ -217,6 +217,15 @@ def typed(value: Any, kind: str, shape: Decoder) -> dict[str, Any]:
     return decoded
 
 
+def number(text: str) -> int:
+    """A whole number in a query."""
+    try:
+        return int(text)
+    except ValueError as error:
+        message = f'strconv.ParseInt: parsing "{text}": invalid syntax'
+        raise bad_request(message) from error
+
+
 def parsed(request: Request) -> Any:
     try:
         return _whole(request.json) if b"\\ud" in request.body.lower() else request.json

@@ -6,7 +6,7 @@ from datetime import datetime
 from ..clock import span
 from ..http import Request
 from . import decoding
-from .status import bad_request, conflict, invalid, unsupported
+from .status import conflict, invalid, unsupported
 from .store import Object, Store, Table, timestamp
 from .strategies import STRATEGIES
 
@@ -40,7 +40,7 @@ def options(request: Request) -> Options:
             if name in ("gracePeriodSeconds", "propagationPolicy")
         }
         if "gracePeriodSeconds" in given:
-            given["gracePeriodSeconds"] = _number(given["gracePeriodSeconds"])
+            given["gracePeriodSeconds"] = decoding.number(given["gracePeriodSeconds"])
     queried = [request.query["dryRun"]] if "dryRun" in request.query else []
     dry_run = given.get("dryRun", []) or queried
     policy = given.get("propagationPolicy", "Background")
@@ -55,14 +55,6 @@ def options(request: Request) -> Options:
         version=preconditions.get("resourceVersion"),
         dry_run=check_dry_run(dry_run, "DeleteOptions.meta.k8s.io"),
     )
-
-
-def _number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError as error:
-        message = f'strconv.ParseInt: parsing "{text}": invalid syntax'
-        raise bad_request(message) from error
 
 
 class Deleter:

@@ -75,7 +75,7 @@ class Recorder:
             involved["fieldPath"] = path
         lot = self._store.lot(f"event:{key}:{self._store.timeline.now()}")
         name = f"{subject['name']}.{lot.getrandbits(64):016x}"
-        metadata = self._store.new_metadata({"name": name, "namespace": namespace})
+        metadata = self._store.stamped({"name": name, "namespace": namespace}, name)
         return {"metadata": metadata, "involvedObject": involved}
 
     def sweep(self) -> None:

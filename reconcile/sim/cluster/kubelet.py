@@ -5,6 +5,7 @@ from datetime import datetime
 
 from ..broker import Broker
 from ..timeline import Timeline
+from .conditions import has_ended
 from .deletion import Deleter
 from .events import Recorder
 from .images import Images
@@ -69,7 +70,7 @@ class Kubelet:
         pod = self.store.uids.get(uid)
         if pod is None:
             return
-        if pod["status"]["phase"] in ("Succeeded", "Failed"):
+        if has_ended(pod):
             return
         worker = PodWorker(self, pod)
         if "deletionTimestamp" in pod["metadata"]:  # before it was ever seen here

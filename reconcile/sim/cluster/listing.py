@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ..http import Request, Response, encode
-from . import selectors
+from . import decoding, selectors
 from .status import JSON, ApiError, bad_request
 from .store import Store, Stored, Table
 
@@ -59,7 +59,7 @@ class Lister:
         query = request.query
         if query.get("watch", "false") not in ("false", "0"):
             raise bad_request("watch is not supported by the simulated cluster: list instead")
-        limit = _number(query.get("limit", "0"))
+        limit = decoding.number(query.get("limit", "0"))
         version, rows = self._store.version, table.rows()
         token = query.get("continue", "")
         start = ""
@@ -121,14 +121,6 @@ def one(table: Table, row: Stored) -> bytes:
     """An object on its own, which says what it is; in a list the list does."""
     head = {"kind": table.resource.kind, "apiVersion": "v1"}
     return encode(head)[:-1] + b"," + row.bytes[1:] + b"\n"
-
-
-def _number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError as error:
-        message = f'strconv.ParseInt: parsing "{text}": invalid syntax'
-        raise bad_request(message) from error
 
 
 def _token(version: int, start: str) -> str:

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from ..clock import span
 from ..http import Request, Response
+from . import decoding
 from .container import Container, Line
 from .kubelet import Kubelets
 from .status import (
@@ -90,12 +91,7 @@ def _numbers(request: Request, name: str) -> dict[str, int]:
     for field in NUMBERS:
         if field not in request.query:
             continue
-        text = request.query[field]
-        try:
-            numbers[field] = int(text)
-        except ValueError as error:
-            message = f'strconv.ParseInt: parsing "{text}": invalid syntax'
-            raise bad_request(message) from error
+        numbers[field] = decoding.number(request.query[field])
         if field == "tailLines" and numbers[field] < 0:
             detail = "must be greater than or equal to 0"
             errors.append(invalid_field(field, numbers[field], detail))

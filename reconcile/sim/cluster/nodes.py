@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .conditions import condition, with_condition
+from .conditions import condition, has_ended, with_condition
 from .deletion import Deleter
 from .events import Recorder
 from .kubelet import Kubelets
@@ -74,9 +74,9 @@ class Nodes:
                 self._deleter.finish(self._store.pods, self._ended(pod))
 
     def _ended(self, pod: Object) -> Object:
-        status = pod["status"]
-        if status["phase"] in ("Succeeded", "Failed"):
+        if has_ended(pod):
             return pod
+        status = pod["status"]
         told = with_condition(
             status.get("conditions", []),
             "DisruptionTarget",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ..clock import span
 from . import quantity
-from .conditions import with_condition
+from .conditions import has_ended, with_condition
 from .container import Container
 from .images import Behaviour
 from .node_object import RUNNER_RESOURCE
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 STOP_SECONDS = 1  # from SIGTERM to the end of a process that listens to it
 KILL_GRACE_SECONDS = 1  # for what must go though nobody wants to wait for it
-TERMINAL = ("Succeeded", "Failed")
 DEADLINE_TEXT = "Pod was active on the node longer than the specified deadline"
 
 
@@ -213,7 +212,7 @@ class PodWorker:
 
     def report(self) -> None:
         pod = self.current()
-        if pod is None or pod["status"]["phase"] in TERMINAL:
+        if pod is None or has_ended(pod):
             return
         status = pod["status"] | {
             "phase": self._phase(),
@@ -227,7 +226,7 @@ class PodWorker:
             c.state.get("running") for c in self.containers
         ):
             status |= {"podIP": self._address, "podIPs": [{"ip": self._address}]}
-        if status["phase"] in TERMINAL and self._verdict is not None:
+        if self.over and self._verdict is not None:
             status |= {"reason": self._verdict[0], "message": self._verdict[1]}
         self.node.store.pods.replace(pod, pod | {"status": status})
 

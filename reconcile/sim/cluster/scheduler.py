@@ -9,14 +9,13 @@ import heapq
 from collections import Counter, OrderedDict
 from datetime import datetime
 
-from .conditions import with_condition
+from .conditions import has_ended, with_condition
 from .events import Recorder
 from .scheduling import NodeInfo, Shape, explanation, info_of, requests_of, shape_of
 from .store import Object, Store
 
 ROUND_SECONDS = 0.1  # from a change to the round it leads to
 COMPONENT = "default-scheduler"
-TERMINAL = ("Succeeded", "Failed")
 
 # In the queue: by the moment of creation, and within one by name, whoever's request was served
 # first: a seed replays also where clients create in parallel.
@@ -77,7 +76,7 @@ class Scheduler:
             self._places[uid] = (self._store.timeline.now(), self._store.pods.key(pod))
         elif new is not None and _same_to_scheduler(old, new):
             return
-        alive = new is not None and new["status"]["phase"] not in TERMINAL
+        alive = new is not None and not has_ended(new)
         node = pod["spec"].get("nodeName", "") if alive else ""
         self._account(uid, pod, node)
         self._queue(uid, pod if alive and not node else None)

@@ -139,7 +139,11 @@ class Store:
         often that was used, not on who else creates something."""
         key = key_of(metadata.get("namespace", ""), metadata.get("name", ""))
         self._named[key] += 1
-        uid = _uid(self.lot(f"uid:{key}:{self._named[key]}"))
+        return self.stamped(metadata, f"{key}:{self._named[key]}")
+
+    def stamped(self, metadata: Object, subject: str) -> Object:
+        """With a uid that depends on the subject, and the time."""
+        uid = _uid(self.lot(f"uid:{subject}"))
         return metadata | {"uid": uid, "creationTimestamp": self.stamp()}
 
     def new_uid(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import decoding
+from .conditions import has_ended
 from .names import KEY, check_metadata, label_key_faults, label_value_faults
 from .pod_defaults import qos_class, with_defaults
 from .pod_rules import check_pod, check_update
@@ -48,7 +49,7 @@ def _changed_pod(pod: Object) -> Object:
 
 def _pod_grace(pod: Object, asked: int | None) -> int:
     """A pod that runs nowhere, or no more, needs no time to go."""
-    if not pod["spec"].get("nodeName") or pod["status"]["phase"] in ("Succeeded", "Failed"):
+    if not pod["spec"].get("nodeName") or has_ended(pod):
         return 0
     seconds: int = pod["spec"]["terminationGracePeriodSeconds"] if asked is None else asked
     return seconds if seconds >= 0 else 1

@@ -33,7 +33,6 @@ class RunnerSession:
         self.runner = runner
         self.listener = listener
         self.heard = True
-        self.used = False  # it was given its one job
 
     def lose(self) -> None:
         if self.heard:
@@ -63,7 +62,6 @@ class Dispatch:
         self._on_started = on_started
         self._on_ended = on_ended
         self._queues: dict[int, dict[QueueKey, deque[Job]]] = {}  # by the owner's account id
-        self._sessions: dict[Runner, RunnerSession] = {}  # the latest of each
         self._idle: dict[int, dict[Runner, RunnerSession]] = {}  # by account id, longest idle first
         self._looking: set[int] = set()
 
@@ -132,7 +130,7 @@ class Dispatch:
             del queues[key]
 
     def _start(self, job: Job, session: RunnerSession) -> None:
-        session.used = True
+        session.runner.used = True
         session.runner.job = job
         job.status = Status.IN_PROGRESS
         job.started_at = self._timeline.now()
@@ -170,16 +168,15 @@ class Dispatch:
         runner = self._runners.by_secret(read_jit_config(jit_config))
         if runner is None:
             raise RefusedError("The runner registration has been deleted from the server.")
-        before = self._sessions.get(runner)
-        if before is not None and (before.heard or before.used):
+        if runner.used or (runner.session is not None and runner.session.heard):
             raise RefusedError("A session for this runner already exists.")
-        session = self._sessions[runner] = RunnerSession(self, runner, listener)
+        session = runner.session = RunnerSession(self, runner, listener)
         self._make_idle(session)
         return session
 
     def deregister(self, runner: Runner) -> None:
         """Deleted through the API: not while it is busy, which is for the caller to check."""
-        session = self._sessions.get(runner)
+        session = runner.session
         if session is None:
             self._runners.remove(runner)
             return
@@ -203,7 +200,7 @@ class Dispatch:
 
     def line_back(self, session: RunnerSession) -> None:
         runner = session.runner
-        if not self._is_current(session) or (session.used and runner.job is None):
+        if not self._is_current(session) or (runner.used and runner.job is None):
             session.listener.deregistered()  # Its job was given up, or it was deleted.
             self._forget(session)
         elif runner.job is not None:
@@ -240,16 +237,16 @@ class Dispatch:
 
     def _is_current(self, session: RunnerSession) -> bool:
         runner = session.runner
-        return self._sessions.get(runner) is session and self._runners.is_registered(runner)
+        return runner.session is session and self._runners.is_registered(runner)
 
     def _forget(self, session: RunnerSession) -> None:
-        if self._sessions.get(session.runner) is session:
-            del self._sessions[session.runner]
+        if session.runner.session is session:
+            session.runner.session = None
             self._not_idle(session.runner)
             self._runners.remove(session.runner)
 
     def _session_of(self, job: Job) -> RunnerSession | None:
-        return None if job.runner is None else self._sessions.get(job.runner)
+        return None if job.runner is None else job.runner.session
 
     def _appoint(self, job: Job, moment: datetime, action: Callable[[], None]) -> None:
         job.forget_appointment()

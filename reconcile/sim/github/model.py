@@ -3,9 +3,13 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from ..timeline import Appointment
 from .workflow import JobSpec, Workflow
+
+if TYPE_CHECKING:
+    from .dispatch import RunnerSession
 
 ORGANIZATION = "Organization"
 USER = "User"
@@ -122,6 +126,8 @@ class Runner:
     secret: str  # what its JIT configuration proves itself with
     online: bool = False
     job: "Job | None" = None
+    used: bool = False  # it was given its one job
+    session: "RunnerSession | None" = None  # its latest line to GitHub
     appointment: Appointment | None = None  # its next change, if nothing else happens
 
     def appoint(self, appointment: Appointment | None) -> None:
