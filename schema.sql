@@ -78,11 +78,17 @@ ALTER TABLE jobs
     ADD COLUMN IF NOT EXISTS started_at    TIMESTAMPTZ,
     ADD COLUMN IF NOT EXISTS completed_at  TIMESTAMPTZ,
     ADD COLUMN IF NOT EXISTS repo_private  BOOLEAN,      -- unknown is treated as private
-    ADD COLUMN IF NOT EXISTS steps         JSONB;        -- number, name, status, conclusion, times
+    ADD COLUMN IF NOT EXISTS steps         JSONB,        -- number, name, status, conclusion, times
+    ADD COLUMN IF NOT EXISTS sender_id     BIGINT,       -- who set it off: a ban acts on what is queued, too
+    ADD COLUMN IF NOT EXISTS sender_name   TEXT,
+    ADD COLUMN IF NOT EXISTS missing_since TIMESTAMPTZ;  -- GitHub's first 404 for it, until it is seen again
 
 CREATE INDEX IF NOT EXISTS idx_jobs_active    ON jobs (entity_id, job_labels, created_at) WHERE status != 'completed';
 CREATE INDEX IF NOT EXISTS idx_jobs_reconcile ON jobs (installation_id)                   WHERE status != 'completed';
 CREATE INDEX IF NOT EXISTS idx_jobs_created   ON jobs (created_at DESC);
+-- Those above keep every failed job; a run must not pay for history.
+CREATE INDEX IF NOT EXISTS idx_jobs_live ON jobs (installation_id, run_id) WHERE status IN ('pending', 'running');
+CREATE INDEX IF NOT EXISTS idx_jobs_pod  ON jobs (k8s_pod)                 WHERE k8s_pod IS NOT NULL;
 
 -- workers: supply, one row for each provisioned pod, never deleted ----------------------------
 
@@ -107,6 +113,7 @@ CREATE TABLE IF NOT EXISTS workers (
 );
 
 CREATE INDEX IF NOT EXISTS idx_workers_active ON workers (entity_id, job_labels, k8s_pool) WHERE status != 'completed';
+CREATE INDEX IF NOT EXISTS idx_workers_live   ON workers (entity_id)                       WHERE status IN ('pending', 'running');
 
 -- installation_events: append-only, every accepted delivery and every authentication failure --
 
@@ -161,6 +168,82 @@ CREATE TABLE IF NOT EXISTS reconcile_phases (
 );
 
 CREATE INDEX IF NOT EXISTS idx_reconcile_phases_run ON reconcile_phases (run_id);
+
+-- What a one-shot process must remember ------------------------------------------------------
+
+-- One row for each GitHub installation and App that was spoken for: its token, its limits.
+CREATE TABLE IF NOT EXISTS github_credentials (
+    key              TEXT PRIMARY KEY,            -- 'installation:<id>' or 'app:<id>'
+    token            BYTEA,                       -- encrypted under a key made from the App's private key
+    token_expires_at TIMESTAMPTZ,
+    auth_failure     TEXT,                        -- '404' or 'other_error', while it continues
+    auth_failed_at   TIMESTAMPTZ,
+    rate_limit       INTEGER,                     -- GitHub's own figures, as last told
+    rate_remaining   INTEGER,
+    rate_resets_at   TIMESTAMPTZ,
+    blocked_until    TIMESTAMPTZ,                 -- nothing is asked before that
+    recent           JSONB NOT NULL DEFAULT '[]', -- what was spent, by the second
+    updated_at       TIMESTAMPTZ NOT NULL
+);
+
+-- When the jobs of a workflow run were last looked at, and what GitHub said (with its ETags).
+CREATE TABLE IF NOT EXISTS github_polls (
+    installation_id BIGINT NOT NULL,
+    target          BIGINT NOT NULL,              -- the run's id, or minus the id of a job without one
+    checked_at      TIMESTAMPTZ NOT NULL,
+    run_checked_at  TIMESTAMPTZ,                  -- whether the run itself is over, asked less often
+    pages           JSONB NOT NULL DEFAULT '[]',
+    PRIMARY KEY (installation_id, target)
+);
+
+CREATE INDEX IF NOT EXISTS idx_github_polls_checked ON github_polls (checked_at);
+
+-- Where runners were registered: an organization, or a repository of a personal account.
+CREATE TABLE IF NOT EXISTS github_scopes (
+    entity_id       BIGINT NOT NULL,
+    repo_full_name  TEXT NOT NULL DEFAULT '',     -- '' for an organization
+    installation_id BIGINT NOT NULL,
+    entity_name     TEXT NOT NULL,
+    entity_type     TEXT NOT NULL,
+    group_id        BIGINT,                       -- of the organization's runner group
+    group_setting   BOOLEAN,                      -- whether it was told to allow public repositories
+    pages           JSONB NOT NULL DEFAULT '[]',  -- its runners, as last listed (with ETags)
+    used_at         TIMESTAMPTZ NOT NULL,         -- when a runner was last registered
+    swept_at        TIMESTAMPTZ,                  -- when left-over registrations were last removed
+    PRIMARY KEY (entity_id, repo_full_name)
+);
+
+CREATE INDEX IF NOT EXISTS idx_github_scopes_used ON github_scopes (used_at);
+
+-- Demand whose workers fail, and when it is tried again. A row with no failures is history.
+CREATE TABLE IF NOT EXISTS demand_back_off (
+    entity_id      BIGINT NOT NULL,
+    repo_full_name TEXT NOT NULL DEFAULT '',      -- '' for an organization
+    job_labels     JSONB NOT NULL,
+    failures       INTEGER NOT NULL,              -- failed attempts in a row
+    reason         TEXT NOT NULL,                 -- of the last one
+    failed_at      TIMESTAMPTZ NOT NULL,
+    retry_at       TIMESTAMPTZ NOT NULL,
+    parked         BOOLEAN NOT NULL DEFAULT FALSE,
+    PRIMARY KEY (entity_id, repo_full_name, job_labels)
+);
+
+-- How far each App's webhook log was read, and what was asked to be delivered again.
+CREATE TABLE IF NOT EXISTS webhook_cursors (
+    app_id      BIGINT PRIMARY KEY,
+    delivery_id BIGINT,                           -- the newest one seen
+    read_at     TIMESTAMPTZ NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS webhook_redeliveries (
+    app_id      BIGINT NOT NULL,
+    guid        TEXT NOT NULL,                    -- the same for all attempts of a delivery
+    delivery_id BIGINT NOT NULL,                  -- of the attempt to repeat
+    attempts    INTEGER NOT NULL,                 -- redeliveries asked for so far
+    next_at     TIMESTAMPTZ,                      -- when to ask again; NULL: it is not to be
+    failed_at   TIMESTAMPTZ NOT NULL,             -- when the last attempt failed
+    PRIMARY KEY (app_id, guid)
+);
 
 -- Triggers ------------------------------------------------------------------------------------
 
@@ -226,10 +309,12 @@ GRANT INSERT ON installation_events TO :"webhook_fn_role";
 GRANT USAGE ON SEQUENCE installation_events_id_seq TO :"webhook_fn_role";
 
 -- The reconciler moves jobs on, owns the workers' story and its own record, appends events.
--- It inserts no jobs and deletes nothing.
+-- It inserts no jobs, and deletes only what it keeps for itself.
 GRANT SELECT, UPDATE ON jobs TO :"reconcile_role";
 GRANT SELECT, INSERT, UPDATE ON workers, reconcile_runs, reconcile_phases TO :"reconcile_role";
 GRANT SELECT, INSERT ON installation_events TO :"reconcile_role";
 GRANT USAGE ON SEQUENCE installation_events_id_seq TO :"reconcile_role";
+GRANT SELECT, INSERT, UPDATE, DELETE ON github_credentials, github_polls, github_scopes, demand_back_off,
+    webhook_cursors, webhook_redeliveries TO :"reconcile_role";
 
 COMMIT;

@@ -159,16 +159,11 @@ def _refusal(
     delivery: Delivery, job: Job, route: Route | None, routes: Routes, apps: Apps
 ) -> Outcome | None:
     """Why the job may not be stored. A job that is not ours is told so before anything else."""
-    sender_id = fields.optional(delivery.payload, "sender", "id")
-    sender_name = fields.optional(delivery.payload, "sender", "login")
     if route is None:
         return Outcome.IGNORED_NO_LABEL
     if routes.banned_entities.include(job.entity.id, job.entity.name):
         return Outcome.BANNED_ENTITY
-    if routes.banned_senders.include(
-        sender_id if isinstance(sender_id, int) else None,
-        sender_name if isinstance(sender_name, str) else None,
-    ):
+    if routes.banned_senders.include(job.sender_id, job.sender_name):
         return Outcome.BANNED_SENDER
     if not apps.serve(delivery.app_id, job.entity):
         return Outcome.IGNORED_WRONG_APP

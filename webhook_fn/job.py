@@ -52,6 +52,8 @@ class Job:
     workflow_name: str | None
     html_url: str | None
     queued_at: datetime | None
+    sender_id: int | None
+    sender_name: str | None
     # What this delivery adds to that.
     status: Status
     runner_name: str | None
@@ -93,6 +95,8 @@ def read_job(payload: Payload, status: Status, entity: Entity) -> Job:
         workflow_name=fields.optional_text(payload, "workflow_job", "workflow_name"),
         html_url=fields.optional_text(payload, "workflow_job", "html_url"),
         queued_at=fields.optional_time(payload, "workflow_job", "created_at"),
+        sender_id=fields.optional_identifier(payload, "sender", "id"),
+        sender_name=fields.optional_text(payload, "sender", "login"),
         status=status,
         runner_name=runner_name,
         started_at=started_at if runner_name else None,

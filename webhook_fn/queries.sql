@@ -4,13 +4,13 @@ INSERT INTO jobs (
     job_id, status, provider, entity_id, entity_name, entity_type, repo_full_name,
     installation_id, job_labels, k8s_pool, k8s_image, k8s_pod, html_url, created_at, updated_at,
     run_id, run_attempt, job_name, workflow_name, conclusion, queued_at, started_at,
-    completed_at, repo_private, steps
+    completed_at, repo_private, steps, sender_id, sender_name
 ) VALUES (
     %(job_id)s, %(status)s, 'github', %(entity_id)s, %(entity_name)s, %(entity_type)s,
     %(repo_full_name)s, %(installation_id)s, %(job_labels)s, %(k8s_pool)s, %(k8s_image)s,
     %(k8s_pod)s, %(html_url)s, %(now)s, %(now)s, %(run_id)s, %(run_attempt)s, %(job_name)s,
     %(workflow_name)s, %(conclusion)s, %(queued_at)s, %(started_at)s, %(completed_at)s,
-    %(repo_private)s, %(steps)s
+    %(repo_private)s, %(steps)s, %(sender_id)s, %(sender_name)s
 )
 ON CONFLICT (job_id) DO NOTHING
 RETURNING status;

@@ -107,6 +107,8 @@ def job_parameters(job: Job, route: Route, now: datetime) -> dict[str, Any]:
         "job_name": job.job_name,
         "workflow_name": job.workflow_name,
         "queued_at": job.queued_at,
+        "sender_id": job.sender_id,
+        "sender_name": job.sender_name,
     }
 
 

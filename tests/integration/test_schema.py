@@ -144,6 +144,7 @@ def test_only_jobs_has_more_columns_and_all_may_be_left_out(database: Database) 
     assert added == {
         *("run_id", "run_attempt", "job_name", "workflow_name", "conclusion", "steps"),
         *("queued_at", "started_at", "completed_at", "repo_private"),
+        *("sender_id", "sender_name", "missing_since"),
     }
     for name in added:
         assert "not null" not in columns(database, "jobs")[name]
@@ -167,6 +168,8 @@ def test_indexes_are_the_specifications(database: Database) -> None:
         *SPECIFIED_INDEXES,
         "idx_reconcile_runs_started",
         "idx_reconcile_phases_run",
+        *("idx_jobs_live", "idx_jobs_pod", "idx_workers_live"),
+        *("idx_github_polls_checked", "idx_github_scopes_used"),
     }
 
 
@@ -181,6 +184,12 @@ def test_primary_keys(database: Database) -> None:
         "installation_events": "PRIMARY KEY (id)",
         "reconcile_runs": "PRIMARY KEY (id)",
         "reconcile_phases": "PRIMARY KEY (id)",
+        "github_credentials": "PRIMARY KEY (key)",
+        "github_polls": "PRIMARY KEY (installation_id, target)",
+        "github_scopes": "PRIMARY KEY (entity_id, repo_full_name)",
+        "demand_back_off": "PRIMARY KEY (entity_id, repo_full_name, job_labels)",
+        "webhook_cursors": "PRIMARY KEY (app_id)",
+        "webhook_redeliveries": "PRIMARY KEY (app_id, guid)",
     }
 
 

@@ -38,6 +38,9 @@ def test_queued_job_becomes_a_pending_row(function: Function) -> None:
         "completed_at": "None",
         "repo_private": "False",
         "steps": "None",
+        "sender_id": "583231",
+        "sender_name": "octocat",
+        "missing_since": "None",
     }
 
 
