@@ -87,8 +87,9 @@ CREATE INDEX IF NOT EXISTS idx_jobs_active    ON jobs (entity_id, job_labels, cr
 CREATE INDEX IF NOT EXISTS idx_jobs_reconcile ON jobs (installation_id)                   WHERE status != 'completed';
 CREATE INDEX IF NOT EXISTS idx_jobs_created   ON jobs (created_at DESC);
 -- Those above keep every failed job; a run must not pay for history.
-CREATE INDEX IF NOT EXISTS idx_jobs_live ON jobs (installation_id, run_id) WHERE status IN ('pending', 'running');
-CREATE INDEX IF NOT EXISTS idx_jobs_pod  ON jobs (k8s_pod)                 WHERE k8s_pod IS NOT NULL;
+CREATE INDEX IF NOT EXISTS idx_jobs_live ON jobs (installation_id, COALESCE(run_id, -job_id)) WHERE status IN ('pending', 'running');
+CREATE INDEX IF NOT EXISTS idx_jobs_told ON jobs (job_id) WHERE failure_info IS NOT NULL AND status <> 'failed';
+CREATE INDEX IF NOT EXISTS idx_jobs_pod  ON jobs (k8s_pod) WHERE k8s_pod IS NOT NULL;
 
 -- workers: supply, one row for each provisioned pod, never deleted ----------------------------
 

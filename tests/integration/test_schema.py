@@ -168,7 +168,7 @@ def test_indexes_are_the_specifications(database: Database) -> None:
         *SPECIFIED_INDEXES,
         "idx_reconcile_runs_started",
         "idx_reconcile_phases_run",
-        *("idx_jobs_live", "idx_jobs_pod", "idx_workers_live"),
+        *("idx_jobs_live", "idx_jobs_told", "idx_jobs_pod", "idx_workers_live"),
         *("idx_github_polls_checked", "idx_github_scopes_used"),
     }
 
