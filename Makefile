@@ -9,10 +9,10 @@ export UV_SYSTEM_CERTS := true
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help test contract lint format bench bundle lock clean
+.PHONY: help test contract lint format bench bundle fingerprint lock clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
 
 test: $(VENV)/.installed ## run every test on a PostgreSQL of its own; ARGS go to pytest
 	$(BIN)/python -m pytest $(ARGS)
@@ -34,6 +34,9 @@ bench: $(VENV)/.installed ## measure; ARGS names the benches to run
 
 bundle: $(VENV)/.installed ## build the function's deployable zip in dist/
 	$(BIN)/python -m tools.bundle $(ARGS)
+
+fingerprint: $(VENV)/.installed ## describe schema.sql anew for `reconcile check`, after changing it
+	$(BIN)/python -m tools.fingerprint
 
 lock: $(VENV)/.installed ## resolve requirements.lock anew from pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
