@@ -1,0 +1,111 @@
+"""The run's one connection: where the statements are, how they are run and counted."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.rows import args_row
+from psycopg.types.json import Jsonb
+
+from webhook_fn.store import load_queries
+
+from ..errors import BusyError, StoreError
+from ..settings import RunLimits
+
+T = TypeVar("T")
+Parameters = Mapping[str, Any]
+
+QUERIES = {
+    name: query
+    for path in sorted((Path(__file__).parent / "sql").glob("*.sql"))
+    for name, query in load_queries(path).items()
+}
+
+
+class Database:
+    """Each statement commits by itself unless it is inside `transaction()`."""
+
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self._connection = connection
+        self.statements = 0
+
+    def execute(self, name: str, parameters: Parameters | None = None) -> int:
+        """How many rows it touched."""
+        self.statements += 1
+        with _translated(name):
+            return self._connection.execute(QUERIES[name], parameters).rowcount
+
+    def fetch(self, name: str, parameters: Parameters | None, row: Callable[..., T]) -> list[T]:
+        """Every row as `row(*columns)`, which fails on a column too many."""
+        self.statements += 1
+        with _translated(name), self._connection.cursor(row_factory=args_row(row)) as cursor:
+            return cursor.execute(QUERIES[name], parameters).fetchall()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; inside another one, a savepoint."""
+        self.statements += 2
+        with _translated("transaction"), self._connection.transaction():
+            yield
+
+    @property
+    def broken(self) -> bool:
+        """Whether there is nothing more to be done with it."""
+        return self._connection.closed
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@contextlib.contextmanager
+def connect(
+    conninfo: str, schema: str, limits: RunLimits, *, read_only: bool = False
+) -> Iterator[Database]:
+    """The schema's database, for this run alone. Raises BusyError if another run has the lock,
+    which is the session's: it ends with this connection, however that ends.
+
+    A read-only session cannot change anything and needs no lock.
+    """
+    try:
+        connection = psycopg.connect(conninfo, autocommit=True)
+    except psycopg.Error as error:
+        raise StoreError(f"The database cannot be reached: {first_line(error)}") from error
+    database = Database(connection)
+    try:
+        database.execute(
+            "configure_session",
+            {
+                "schema": schema,
+                "statement_timeout": f"{limits.statement_timeout}s",
+                "lock_timeout": f"{limits.lock_timeout}s",
+                "read_only": "on" if read_only else "off",
+            },
+        )
+        if not read_only:
+            [taken] = database.fetch("take_lock", {"schema": schema}, bool)
+            if not taken:
+                raise BusyError("Another run holds the lock.")
+        yield database
+    finally:
+        database.close()
+
+
+@contextlib.contextmanager
+def _translated(what: str) -> Iterator[None]:
+    try:
+        yield
+    except psycopg.Error as error:
+        raise StoreError(f"{what}: {first_line(error)}") from error
+
+
+def first_line(error: psycopg.Error) -> str:
+    """Without what PostgreSQL quotes of a row, or libpq of a connection string."""
+    return (error.diag.message_primary or str(error).partition("\n")[0])[:300]
+
+
+def as_json(rows: Sequence[Mapping[str, Any]]) -> Jsonb:
+    """Rows for a statement that reads them with jsonb_to_recordset."""
+    return Jsonb(rows, dumps=lambda value: json.dumps(value, default=str))

@@ -1,0 +1,150 @@
+"""Demand, supply, and the demand whose workers fail."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..model import USER, DemandKey, JobReason, Json, Reason, Scope
+from ..policy.back_off import Trouble
+from ..policy.plan import PendingJob
+from .database import Database, as_json
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Pending jobs of one demand in one pool."""
+
+    key: DemandKey
+    pool: str
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """Active workers of one demand in one pool."""
+
+    key: DemandKey
+    pool: str
+    workers: int
+    spare: int  # took no job yet
+    unseen: int  # their pods are not in the cluster's list
+
+
+def groups(database: Database) -> list[Group]:
+    def group(entity_id: int, repo: str, labels: list[str], pool: str, pending: int) -> Group:
+        return Group(DemandKey(entity_id, repo, tuple(labels)), pool, pending)
+
+    return database.fetch("demand_groups", None, group)
+
+
+def supply(database: Database, pod_names: Sequence[str]) -> list[Supply]:
+    def row(
+        entity_id: int,
+        repo: str,
+        labels: list[str],
+        pool: str,
+        workers: int,
+        spare: int,
+        unseen: int,
+    ) -> Supply:
+        return Supply(DemandKey(entity_id, repo, tuple(labels)), pool, workers, spare, unseen)
+
+    return database.fetch("supply_groups", {"pod_names": list(pod_names)}, row)
+
+
+def oldest_jobs(database: Database, wanted: Mapping[DemandKey, int]) -> list[PendingJob]:
+    """Of each demand that many, oldest first over all."""
+    rows = [_key(key) | {"take": take} for key, take in wanted.items()]
+    return database.fetch("oldest_jobs", {"wanted": as_json(rows)}, _pending_job)
+
+
+def load_trouble(database: Database) -> dict[DemandKey, Trouble]:
+    def row(
+        entity_id: int,
+        repo: str,
+        labels: list[str],
+        failures: int,
+        reason: str,
+        failed_at: datetime,
+        retry_at: datetime,
+        parked: bool,
+    ) -> tuple[DemandKey, Trouble]:
+        key = DemandKey(entity_id, repo, tuple(labels))
+        return key, Trouble(failures, Reason(reason), failed_at, retry_at, parked)
+
+    return dict(database.fetch("load_trouble", None, row))
+
+
+def save_trouble(database: Database, troubles: Mapping[DemandKey, Trouble]) -> None:
+    rows = [
+        _key(key)
+        | {
+            "failures": trouble.failures,
+            "reason": trouble.reason,
+            "failed_at": trouble.failed_at,
+            "retry_at": trouble.retry_at,
+            "parked": trouble.parked,
+        }
+        for key, trouble in troubles.items()
+    ]
+    database.execute("save_trouble", {"troubles": as_json(rows)})
+
+
+def forget_trouble(database: Database, keys: Iterable[DemandKey]) -> None:
+    database.execute("forget_trouble", {"keys": as_json([_key(key) for key in keys])})
+
+
+def tell_jobs_parked(
+    database: Database, parked: Mapping[DemandKey, Trouble], now: datetime
+) -> None:
+    rows = [_key(key) | {"failure_info": _parked(trouble)} for key, trouble in parked.items()]
+    database.execute("tell_jobs_parked", {"parked": as_json(rows), "now": now})
+
+
+def tell_jobs_unparked(database: Database, now: datetime) -> None:
+    database.execute("tell_jobs_unparked", {"now": now})
+
+
+def _parked(trouble: Trouble) -> Json:
+    return {
+        "version": 2,
+        "reason": JobReason.DEMAND_PARKED,
+        "message": f"{trouble.failures} attempts in a row failed ({trouble.reason}); "
+        f"the next is at {trouble.retry_at:%Y-%m-%d %H:%M:%S} UTC.",
+        "at": trouble.failed_at.isoformat(timespec="seconds"),
+        "retry_at": trouble.retry_at.isoformat(timespec="seconds"),
+        "failures": trouble.failures,
+        "last_reason": trouble.reason,
+    }
+
+
+def _key(key: DemandKey) -> Json:
+    return {
+        "entity_id": key.entity_id,
+        "repo_full_name": key.repo_full_name,
+        "job_labels": key.labels,
+    }
+
+
+def _pending_job(
+    job_id: int,
+    entity_id: int,
+    repo_key: str,
+    labels: list[str],
+    installation_id: int,
+    entity_name: str,
+    entity_type: str,
+    repo_full_name: str,
+    pool: str,
+    image: str,
+    created_at: datetime,
+) -> PendingJob:
+    scope = Scope(
+        installation_id,
+        entity_id,
+        entity_name,
+        entity_type,
+        repo_full_name if entity_type == USER else None,
+    )
+    key = DemandKey(entity_id, repo_key, tuple(labels))
+    return PendingJob(job_id, key, scope, pool, image, created_at)

@@ -1,0 +1,192 @@
+"""What is kept of GitHub between runs: tokens and limits, scopes, webhook logs."""
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..github.state import AuthFailure, Credential
+from ..model import Delivery, Json, Pages, Scope
+from .database import Database, as_json
+
+
+@dataclass(frozen=True, slots=True)
+class KnownScope:
+    """A scope runners were registered in, with what GitHub said of it last."""
+
+    scope: Scope
+    group_id: int | None
+    group_setting: bool | None
+    pages: Pages
+    swept_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Redelivery:
+    app_id: int
+    guid: str
+    delivery_id: int
+    attempts: int
+
+
+def load_credentials(database: Database) -> list[Credential]:
+    return database.fetch("load_credentials", None, Credential)
+
+
+def save_credentials(
+    database: Database,
+    credentials: Sequence[Credential],
+    failures: Sequence[AuthFailure],
+    now: datetime,
+) -> None:
+    """Both or neither: a failure that is remembered has its event."""
+    if not credentials and not failures:
+        return
+    with database.transaction():
+        if credentials:
+            rows = [_credential_row(credential) for credential in credentials]
+            database.execute("save_credentials", {"credentials": as_json(rows), "now": now})
+        if failures:
+            rows = [_event_row(failure) for failure in failures]
+            database.execute("append_auth_failures", {"failures": as_json(rows), "now": now})
+
+
+def load_scopes(database: Database, since: datetime) -> list[KnownScope]:
+    return database.fetch("load_scopes", {"since": since}, _known_scope)
+
+
+def use_scopes(database: Database, scopes: Iterable[Scope], now: datetime) -> None:
+    rows = [
+        _scope_key(scope)
+        | {
+            "installation_id": scope.installation_id,
+            "entity_name": scope.entity_name,
+            "entity_type": scope.entity_type,
+        }
+        for scope in scopes
+    ]
+    database.execute("use_scopes", {"scopes": as_json(rows), "now": now})
+
+
+def save_groups(database: Database, groups: Mapping[Scope, tuple[int | None, bool | None]]) -> None:
+    rows = [
+        _scope_key(scope) | {"group_id": group_id, "group_setting": setting}
+        for scope, (group_id, setting) in groups.items()
+    ]
+    database.execute("save_groups", {"groups": as_json(rows)})
+
+
+def save_listings(
+    database: Database, listings: Mapping[Scope, tuple[Pages, datetime | None]]
+) -> None:
+    rows = [
+        _scope_key(scope) | {"pages": pages, "swept_at": swept_at}
+        for scope, (pages, swept_at) in listings.items()
+    ]
+    database.execute("save_listings", {"listings": as_json(rows)})
+
+
+def make_sweep_due(database: Database, scopes: Iterable[Scope]) -> None:
+    """Something may be left over there: its registrations are looked through next time."""
+    keys = as_json([_scope_key(scope) for scope in scopes])
+    database.execute("make_sweep_due", {"scopes": keys})
+
+
+def load_cursors(database: Database) -> dict[int, tuple[int | None, datetime]]:
+    """By App: the newest delivery seen, and when its log was read."""
+
+    def entry(
+        app_id: int, delivery_id: int | None, read_at: datetime
+    ) -> tuple[int, tuple[int | None, datetime]]:
+        return app_id, (delivery_id, read_at)
+
+    return dict(database.fetch("load_cursors", None, entry))
+
+
+def save_cursor(database: Database, app_id: int, delivery_id: int | None, now: datetime) -> None:
+    parameters = {"app_id": app_id, "delivery_id": delivery_id, "now": now}
+    database.execute("save_cursor", parameters)
+
+
+def note_failed(
+    database: Database,
+    app_id: int,
+    deliveries: Iterable[Delivery],
+    *,
+    attempts: int,
+    interval: float,
+) -> None:
+    latest = {each.guid: each for each in deliveries}  # oldest first: the last attempt stays
+    rows = [
+        {"guid": each.guid, "delivery_id": each.id, "failed_at": each.delivered_at}
+        for each in latest.values()
+    ]
+    parameters: dict[str, Any] = {
+        "app_id": app_id,
+        "deliveries": as_json(rows),
+        "attempts": attempts,
+        "interval": interval,
+    }
+    database.execute("note_failed_deliveries", parameters)
+
+
+def due_redeliveries(database: Database, now: datetime) -> list[Redelivery]:
+    return database.fetch("due_redeliveries", {"now": now}, Redelivery)
+
+
+def redelivered(database: Database, app_id: int, guids: Sequence[str]) -> None:
+    database.execute("redelivered", {"app_id": app_id, "guids": list(guids)})
+
+
+def forget_redeliveries(database: Database, before: datetime) -> None:
+    database.execute("forget_redeliveries", {"before": before})
+
+
+def _credential_row(credential: Credential) -> Json:
+    token = credential.token
+    return {
+        "key": credential.key,
+        "token": None if token is None else base64.b64encode(token).decode(),
+        "token_expires_at": credential.token_expires_at,
+        "auth_failure": credential.auth_failure,
+        "auth_failed_at": credential.auth_failed_at,
+        "rate_limit": credential.rate_limit,
+        "rate_remaining": credential.rate_remaining,
+        "rate_resets_at": credential.rate_resets_at,
+        "blocked_until": credential.blocked_until,
+        "recent": credential.recent,
+    }
+
+
+def _event_row(failure: AuthFailure) -> Json:
+    scope = failure.scope
+    return {
+        "event": failure.event,
+        "installation_id": failure.installation_id,
+        "app_id": failure.app_id,
+        "entity_type": scope.entity_type,
+        "entity_id": scope.entity_id,
+        "entity_name": scope.entity_name,
+        "payload": {"status": failure.status, "message": failure.message},
+    }
+
+
+def _known_scope(
+    entity_id: int,
+    repo_full_name: str,
+    installation_id: int,
+    entity_name: str,
+    entity_type: str,
+    group_id: int | None,
+    group_setting: bool | None,
+    pages: Pages,
+    swept_at: datetime | None,
+) -> KnownScope:
+    scope = Scope(installation_id, entity_id, entity_name, entity_type, repo_full_name or None)
+    return KnownScope(scope, group_id, group_setting, pages, swept_at)
+
+
+def _scope_key(scope: Scope) -> Json:
+    entity_id, repo_full_name = scope.key
+    return {"entity_id": entity_id, "repo_full_name": repo_full_name}

@@ -1,0 +1,83 @@
+-- name: demand_groups
+-- Pending jobs by what supply is matched by.
+SELECT entity_id, CASE entity_type WHEN 'User' THEN repo_full_name ELSE '' END, job_labels, k8s_pool,
+       count(*)
+  FROM jobs
+ WHERE status = 'pending'
+ GROUP BY 1, 2, 3, 4;
+
+-- name: supply_groups
+-- Active workers: all, those that took no job yet (a runner takes one, of whatever labels it
+-- covers), and those whose pod is not in the cluster's list.
+SELECT w.entity_id, COALESCE(w.repo_full_name, ''), w.job_labels, w.k8s_pool, count(*),
+       count(*) FILTER (WHERE j.k8s_pod IS NULL), count(*) FILTER (WHERE listed.pod_name IS NULL)
+  FROM workers AS w
+  LEFT JOIN (SELECT DISTINCT k8s_pod FROM jobs
+              WHERE k8s_pod IN (SELECT pod_name FROM workers WHERE status IN ('pending', 'running'))
+            ) AS j ON j.k8s_pod = w.pod_name
+  LEFT JOIN unnest(%(pod_names)s::text[]) AS listed(pod_name) ON listed.pod_name = w.pod_name
+ WHERE w.status IN ('pending', 'running')
+ GROUP BY 1, 2, 3, 4;
+
+-- name: oldest_jobs
+-- Of each wanted demand as many as could get a board, after those that workers are waiting for.
+SELECT job_id, entity_id, repo_key, job_labels, installation_id, entity_name, entity_type,
+       repo_full_name, k8s_pool, k8s_image, created_at
+  FROM (SELECT j.job_id, j.entity_id, wanted.repo_full_name AS repo_key, j.job_labels,
+               j.installation_id, j.entity_name, j.entity_type, j.repo_full_name, j.k8s_pool,
+               j.k8s_image, j.created_at, wanted.take,
+               row_number() OVER (PARTITION BY j.entity_id, wanted.repo_full_name, j.job_labels
+                                      ORDER BY j.created_at, j.job_id) AS place
+          FROM jsonb_to_recordset(%(wanted)s) AS wanted(
+               entity_id bigint, repo_full_name text, job_labels jsonb, take bigint)
+          JOIN jobs AS j ON j.status = 'pending' AND j.entity_id = wanted.entity_id
+                        AND j.job_labels = wanted.job_labels
+                        AND (j.entity_type <> 'User' OR j.repo_full_name = wanted.repo_full_name)
+       ) AS ranked
+ WHERE place <= take
+ ORDER BY created_at, job_id;
+
+-- name: load_trouble
+SELECT entity_id, repo_full_name, job_labels, failures, reason, failed_at, retry_at, parked
+  FROM demand_back_off
+ WHERE failures > 0;
+
+-- name: save_trouble
+INSERT INTO demand_back_off (
+    entity_id, repo_full_name, job_labels, failures, reason, failed_at, retry_at, parked
+)
+SELECT entity_id, repo_full_name, job_labels, failures, reason, failed_at, retry_at, parked
+  FROM jsonb_to_recordset(%(troubles)s) AS t(
+       entity_id bigint, repo_full_name text, job_labels jsonb, failures integer, reason text,
+       failed_at timestamptz, retry_at timestamptz, parked boolean)
+    ON CONFLICT (entity_id, repo_full_name, job_labels) DO UPDATE
+   SET failures = EXCLUDED.failures, reason = EXCLUDED.reason, failed_at = EXCLUDED.failed_at,
+       retry_at = EXCLUDED.retry_at, parked = EXCLUDED.parked;
+
+-- name: forget_trouble
+-- A worker of theirs took a job: they work again.
+DELETE FROM demand_back_off AS b
+ USING jsonb_to_recordset(%(keys)s) AS k(entity_id bigint, repo_full_name text, job_labels jsonb)
+ WHERE b.entity_id = k.entity_id AND b.repo_full_name = k.repo_full_name
+   AND b.job_labels = k.job_labels;
+
+-- name: tell_jobs_parked
+-- Says on the job that nothing is tried for it at present, and why.
+UPDATE jobs AS j
+   SET failure_info = p.failure_info, updated_at = %(now)s
+  FROM jsonb_to_recordset(%(parked)s) AS p(
+       entity_id bigint, repo_full_name text, job_labels jsonb, failure_info jsonb)
+ WHERE j.status = 'pending' AND j.entity_id = p.entity_id AND j.job_labels = p.job_labels
+   AND (j.entity_type <> 'User' OR j.repo_full_name = p.repo_full_name)
+   AND j.failure_info IS DISTINCT FROM p.failure_info;
+
+-- name: tell_jobs_unparked
+-- Also on those that were taken meanwhile: what is said of a job is why nothing is done for it.
+UPDATE jobs AS j
+   SET failure_info = NULL, updated_at = %(now)s
+ WHERE j.failure_info IS NOT NULL AND j.status <> 'failed'
+   AND j.failure_info ->> 'reason' = 'demand_parked'
+   AND NOT EXISTS (SELECT FROM demand_back_off AS b
+                    WHERE b.parked AND b.entity_id = j.entity_id AND b.job_labels = j.job_labels
+                      AND b.repo_full_name =
+                          CASE j.entity_type WHEN 'User' THEN j.repo_full_name ELSE '' END);

@@ -1,0 +1,113 @@
+-- name: load_credentials
+SELECT key, token, token_expires_at, auth_failure, auth_failed_at, rate_limit, rate_remaining,
+       rate_resets_at, blocked_until, recent
+  FROM github_credentials;
+
+-- name: save_credentials
+-- Those that changed since they were loaded.
+INSERT INTO github_credentials AS c (
+    key, token, token_expires_at, auth_failure, auth_failed_at, rate_limit, rate_remaining,
+    rate_resets_at, blocked_until, recent, updated_at
+)
+SELECT key, decode(token, 'base64'), token_expires_at, auth_failure, auth_failed_at, rate_limit,
+       rate_remaining, rate_resets_at, blocked_until, recent, %(now)s
+  FROM jsonb_to_recordset(%(credentials)s) AS r(
+       key text, token text, token_expires_at timestamptz, auth_failure text,
+       auth_failed_at timestamptz, rate_limit integer, rate_remaining integer,
+       rate_resets_at timestamptz, blocked_until timestamptz, recent jsonb)
+    ON CONFLICT (key) DO UPDATE
+   SET token = EXCLUDED.token, token_expires_at = EXCLUDED.token_expires_at,
+       auth_failure = EXCLUDED.auth_failure, auth_failed_at = EXCLUDED.auth_failed_at,
+       rate_limit = EXCLUDED.rate_limit, rate_remaining = EXCLUDED.rate_remaining,
+       rate_resets_at = EXCLUDED.rate_resets_at, blocked_until = EXCLUDED.blocked_until,
+       recent = EXCLUDED.recent, updated_at = EXCLUDED.updated_at;
+
+-- name: append_auth_failures
+-- One row when a failure begins, not one for each run that meets it.
+INSERT INTO installation_events (
+    source, event, outcome, installation_id, app_id, entity_type, entity_id, entity_name, payload,
+    received_at
+)
+SELECT 'scheduler', event, 'auth_failed', installation_id, app_id, entity_type::entity_type_enum,
+       entity_id, entity_name, payload, %(now)s
+  FROM jsonb_to_recordset(%(failures)s) AS f(
+       event text, installation_id bigint, app_id bigint, entity_type text, entity_id bigint,
+       entity_name text, payload jsonb);
+
+-- name: load_scopes
+-- Those whose runners may still be listed at GitHub: it forgets an unused one after a day.
+SELECT entity_id, repo_full_name, installation_id, entity_name, entity_type, group_id,
+       group_setting, pages, swept_at
+  FROM github_scopes
+ WHERE used_at > %(since)s;
+
+-- name: use_scopes
+-- Before anything is registered there, so that whatever is left behind will be found.
+INSERT INTO github_scopes AS s (
+    entity_id, repo_full_name, installation_id, entity_name, entity_type, used_at
+)
+SELECT entity_id, repo_full_name, installation_id, entity_name, entity_type, %(now)s
+  FROM jsonb_to_recordset(%(scopes)s) AS u(
+       entity_id bigint, repo_full_name text, installation_id bigint, entity_name text,
+       entity_type text)
+    ON CONFLICT (entity_id, repo_full_name) DO UPDATE
+   SET installation_id = EXCLUDED.installation_id, entity_name = EXCLUDED.entity_name,
+       entity_type = EXCLUDED.entity_type, used_at = EXCLUDED.used_at;
+
+-- name: save_groups
+UPDATE github_scopes AS s
+   SET group_id = g.group_id, group_setting = g.group_setting
+  FROM jsonb_to_recordset(%(groups)s) AS g(
+       entity_id bigint, repo_full_name text, group_id bigint, group_setting boolean)
+ WHERE s.entity_id = g.entity_id AND s.repo_full_name = g.repo_full_name;
+
+-- name: save_listings
+-- What GitHub said of each scope's runners; swept_at stays unless the scope was swept.
+UPDATE github_scopes AS s
+   SET pages = l.pages, swept_at = COALESCE(l.swept_at, s.swept_at)
+  FROM jsonb_to_recordset(%(listings)s) AS l(
+       entity_id bigint, repo_full_name text, pages jsonb, swept_at timestamptz)
+ WHERE s.entity_id = l.entity_id AND s.repo_full_name = l.repo_full_name;
+
+-- name: make_sweep_due
+-- A worker failed there: its registration may be left over.
+UPDATE github_scopes AS s SET swept_at = NULL
+  FROM jsonb_to_recordset(%(scopes)s) AS d(entity_id bigint, repo_full_name text)
+ WHERE s.entity_id = d.entity_id AND s.repo_full_name = d.repo_full_name;
+
+-- name: load_cursors
+SELECT app_id, delivery_id, read_at FROM webhook_cursors;
+
+-- name: save_cursor
+INSERT INTO webhook_cursors (app_id, delivery_id, read_at)
+VALUES (%(app_id)s, %(delivery_id)s, %(now)s)
+    ON CONFLICT (app_id) DO UPDATE
+   SET delivery_id = COALESCE(EXCLUDED.delivery_id, webhook_cursors.delivery_id),
+       read_at = EXCLUDED.read_at;
+
+-- name: note_failed_deliveries
+-- A delivery that failed again is due again, later each time, until the attempts are used up.
+INSERT INTO webhook_redeliveries AS r (app_id, guid, delivery_id, attempts, next_at, failed_at)
+SELECT %(app_id)s, guid, delivery_id, 0, failed_at, failed_at
+  FROM jsonb_to_recordset(%(deliveries)s) AS d(guid text, delivery_id bigint, failed_at timestamptz)
+    ON CONFLICT (app_id, guid) DO UPDATE
+   SET delivery_id = EXCLUDED.delivery_id, failed_at = EXCLUDED.failed_at,
+       next_at = CASE WHEN r.attempts < %(attempts)s
+                      THEN EXCLUDED.failed_at + %(interval)s * interval '1 second' * 2 ^ (r.attempts - 1)
+                 END
+ WHERE EXCLUDED.delivery_id > r.delivery_id;
+
+-- name: due_redeliveries
+SELECT app_id, guid, delivery_id, attempts
+  FROM webhook_redeliveries
+ WHERE next_at <= %(now)s
+ ORDER BY delivery_id;
+
+-- name: redelivered
+-- Asked for: due no more, unless it fails again.
+UPDATE webhook_redeliveries SET attempts = attempts + 1, next_at = NULL
+ WHERE app_id = %(app_id)s AND guid = ANY(%(guids)s);
+
+-- name: forget_redeliveries
+-- GitHub's log goes back three days.
+DELETE FROM webhook_redeliveries WHERE failed_at < %(before)s;

@@ -1,0 +1,28 @@
+-- name: configure_session
+-- Where the tables are, and how long a statement may take or wait for a lock.
+SELECT set_config('search_path', %(schema)s, false),
+       set_config('statement_timeout', %(statement_timeout)s, false),
+       set_config('lock_timeout', %(lock_timeout)s, false),
+       set_config('default_transaction_read_only', %(read_only)s, false);
+
+-- name: take_lock
+-- Runs never overlap, whoever started them. The session's: a killed run leaves none behind.
+SELECT pg_try_advisory_lock(hashtext('riscv-runners run'), hashtext(%(schema)s));
+
+-- name: start_run
+INSERT INTO reconcile_runs (started_at, created_at) VALUES (%(now)s, %(now)s) RETURNING id;
+
+-- name: finish_run
+-- The phases and the sum of them, at once: a run has both or neither.
+WITH phases AS (
+    INSERT INTO reconcile_phases (run_id, phase, success, message, impact, error, elapsed_seconds, created_at)
+    SELECT %(run_id)s, phase, success, message, impact, error, elapsed_seconds, %(now)s
+      FROM jsonb_to_recordset(%(phases)s)
+        AS p(phase text, success boolean, message text, impact text, error text, elapsed_seconds float8)
+)
+UPDATE reconcile_runs
+   SET completed_at = %(now)s, status = %(status)s, error = %(error)s,
+       jobs_checked = %(jobs_checked)s, jobs_updated = %(jobs_updated)s,
+       workers_checked = %(workers_checked)s, workers_failed = %(workers_failed)s,
+       workers_provisioned = %(workers_provisioned)s
+ WHERE id = %(run_id)s AND status = 'running';
