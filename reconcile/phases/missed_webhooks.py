@@ -1,0 +1,77 @@
+"""Webhooks that did not arrive: GitHub does not send them again unless it is asked to."""
+
+from collections import defaultdict
+from datetime import timedelta
+
+from .. import log, store
+from ..errors import PermanentError, RateLimitedError
+from ..policy.health import seconds
+from ..store.github import Redelivery
+from .context import OUTSIDE_ERRORS, Context
+from .outcome import Outcome
+
+LOG_GOES_BACK = timedelta(days=3)
+
+
+def missed_webhooks(context: Context, app_ids: tuple[int, ...]) -> Outcome:
+    """Every few minutes: read each App's log from where it was left, and have what failed
+    delivered again, a few times, later each time."""
+    outcome = Outcome()
+    now = context.now()
+    cursors = store.github.load_cursors(context.database)
+    interval = seconds(context.settings.run.webhook_interval)
+    due = [
+        app_id
+        for app_id in app_ids
+        if app_id not in cursors or now - cursors[app_id][1] >= interval
+    ]
+    if not due:
+        return outcome
+    for app_id in due:
+        after = cursors[app_id][0] if app_id in cursors else None
+        try:
+            _read_log(context, app_id, after, outcome)
+        except RateLimitedError:
+            pass  # The log stays for three days.
+        except OUTSIDE_ERRORS as error:
+            outcome.problem(f"the webhook log of App {app_id} could not be read: {error}")
+    _redeliver(context, outcome)
+    store.github.forget_redeliveries(context.database, now - LOG_GOES_BACK)
+    return outcome
+
+
+def _read_log(context: Context, app_id: int, after: int | None, outcome: Outcome) -> None:
+    failed = context.github.failed_deliveries(app_id, after)
+    limits = context.settings.run
+    with context.database.transaction():
+        if failed:
+            store.github.note_failed(
+                context.database,
+                app_id,
+                failed,
+                attempts=limits.redelivery_attempts,
+                interval=limits.webhook_interval,
+            )
+            outcome.did["failed deliveries found"] += len(failed)
+        newest = failed[-1].id if failed else None
+        store.github.save_cursor(context.database, app_id, newest, context.now())
+
+
+def _redeliver(context: Context, outcome: Outcome) -> None:
+    due = store.github.due_redeliveries(context.database, context.now())
+    asked = defaultdict(list)
+    for each, result in context.at_once(lambda one: _ask(context, one), due):
+        if result is None or isinstance(result, PermanentError):
+            # GitHub may have forgotten it: it is not asked for again and again.
+            asked[each.app_id].append(each.guid)
+        if result is None:
+            outcome.did["webhooks redelivered"] += 1
+            log.emit("webhook_redelivered", app_id=each.app_id, guid=each.guid)
+        elif not isinstance(result, RateLimitedError):
+            outcome.problem(f"delivery {each.guid} could not be asked for again: {result}")
+    for app_id, guids in asked.items():
+        store.github.redelivered(context.database, app_id, guids)
+
+
+def _ask(context: Context, each: Redelivery) -> None:
+    context.github.redeliver(each.app_id, each.delivery_id)
