@@ -17,7 +17,8 @@ class GitHub(Protocol):
     itself, and raises AccessError if there is none to be had."""
 
     def polls_left(self, scope: Scope) -> int:
-        """How many looks at jobs the polling budget allows now, if each costs a request."""
+        """How many looks at jobs the polling budget allows now, if they find nothing new: what
+        is new costs more, and then the last of them are refused."""
         ...
 
     def writes_left(self, scope: Scope) -> int:
@@ -44,6 +45,11 @@ class GitHub(Protocol):
 
     def runners(self, scope: Scope, group_id: int | None, known: Pages) -> Listing[Runner]:
         """All registrations of the scope: of the group if it is given and still there."""
+        ...
+
+    def find_runner(self, scope: Scope, name: str) -> Runner | None:
+        """The registration of that name, asked for by itself: pages read one after the other can
+        miss one."""
         ...
 
     def delete_runner(self, scope: Scope, runner_id: int) -> bool:

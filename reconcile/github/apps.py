@@ -62,6 +62,9 @@ class Apps:
     def of(self, scope: Scope) -> App:
         return self.organization if scope.entity_type == ORGANIZATION else self.personal
 
+    def other(self, app: App) -> App:
+        return self.personal if app is self.organization else self.organization
+
     def by_id(self, app_id: int) -> App:
         for app in (self.organization, self.personal):
             if app.id == app_id:

@@ -48,6 +48,7 @@ class GitHubClient:
         self._transport = Transport(
             base_url, self._limiter, deadline, request_timeout, budget.parallel, sleep
         )
+        self._logins: dict[int, str] = {}  # by installation: what its organization is called now
         self._signer = Signer(clock)
         self._tokens = Tokens(apps, self._signer, self._transport, self._credentials, clock)
 
@@ -98,7 +99,11 @@ class GitHubClient:
     # Runners ---------------------------------------------------------------------------------
 
     def runners(self, scope: Scope, group_id: int | None, known: Pages) -> Listing[Runner]:
-        base = _base(scope)
+        return self._where_it_is(scope, lambda base: self._runners(base, scope, group_id, known))
+
+    def _runners(
+        self, base: str, scope: Scope, group_id: int | None, known: Pages
+    ) -> Listing[Runner]:
         if scope.is_organization and group_id is not None:
             target = f"{base}/runner-groups/{group_id}/runners?per_page=100"
             try:
@@ -107,8 +112,16 @@ class GitHubClient:
                 pass  # The group is gone; its organization knows whether runners are left.
         return self._listing(scope, f"{base}/runners?per_page=100", known, shapes.RUNNERS)
 
+    def find_runner(self, scope: Scope, name: str) -> Runner | None:
+        def find(base: str) -> list[Runner]:
+            target = f"{base}/runners?name={quote(name, safe='')}&per_page=100"
+            return self._listing(scope, target, [], shapes.RUNNERS).items
+
+        found = self._where_it_is(scope, find)
+        return next((each for each in found if each.name == name), None)
+
     def delete_runner(self, scope: Scope, runner_id: int) -> bool:
-        target = f"{_base(scope)}/runners/{runner_id}"
+        target = f"{self._base(scope)}/runners/{runner_id}"
         answer = self._send(scope, "DELETE", target, repeatable=True)
         if answer.ok or answer.status == 404:
             return True
@@ -125,7 +138,10 @@ class GitHubClient:
             # GitHub's default group is open to whom its organization opened it.
             raise ValueError("An organization's runner needs a group.")
         body = {"name": name, "runner_group_id": group_id, "labels": list(labels)}
-        answer = self._write(scope, "POST", f"{_base(scope)}/runners/generate-jitconfig", body)
+        answer = self._where_it_is(
+            scope,
+            lambda base: self._write(scope, "POST", f"{base}/runners/generate-jitconfig", body),
+        )
         try:
             runner_id = shapes.field(shapes.field(answer.value, "runner", dict), "id", int)
             return JitConfig(runner_id, shapes.field(answer.value, "encoded_jit_config", str))
@@ -153,19 +169,23 @@ class GitHubClient:
             return found.id
 
     def _find_group(self, scope: Scope, name: str) -> Group | None:
-        target = f"{_base(scope)}/runner-groups?per_page=100"
-        groups = self._listing(scope, target, [], shapes.GROUPS).items
+        groups = self._where_it_is(
+            scope,
+            lambda base: self._listing(
+                scope, f"{base}/runner-groups?per_page=100", [], shapes.GROUPS
+            ),
+        ).items
         return next((each for each in groups if each.name == name), None)
 
     def _create_group(self, scope: Scope, name: str, *, public: bool) -> int:
         body = {"name": name, "visibility": "all", "allows_public_repositories": public}
-        answer = self._write(scope, "POST", f"{_base(scope)}/runner-groups", body)
+        answer = self._write(scope, "POST", f"{self._base(scope)}/runner-groups", body)
         return _group_id(answer)
 
     def _open_group(self, scope: Scope, group: Group, *, public: bool) -> int:
         """Or close it."""
         body = {"name": group.name, "allows_public_repositories": public}
-        answer = self._write(scope, "PATCH", f"{_base(scope)}/runner-groups/{group.id}", body)
+        answer = self._write(scope, "PATCH", f"{self._base(scope)}/runner-groups/{group.id}", body)
         return _group_id(answer)
 
     # Apps ------------------------------------------------------------------------------------
@@ -194,6 +214,43 @@ class GitHubClient:
     def redeliver(self, app_id: int, delivery_id: int) -> None:
         app = self._apps.by_id(app_id)
         self._send_as_app(app, "POST", f"/app/hook/deliveries/{delivery_id}/attempts")
+
+    # Where it is sent ------------------------------------------------------------------------
+
+    def _where_it_is(self, scope: Scope, work: Callable[[str], T]) -> T:
+        """The work at the scope's address, and if there is nothing, at the one it moved to.
+
+        A renamed repository redirects; a renamed organization does not. Its installation knows
+        what it is called now.
+        """
+        base = self._base(scope)
+        try:
+            return work(base)
+        except NotFoundError:
+            if not scope.is_organization:
+                raise
+            self._learn_login(scope)
+            if self._base(scope) == base:
+                raise
+        return work(self._base(scope))
+
+    def _learn_login(self, scope: Scope) -> None:
+        """Once a run."""
+        with self._credentials.lock:
+            if scope.installation_id in self._logins:
+                return
+        path = f"/app/installations/{scope.installation_id}"
+        answer = self._send_as_app(self._apps.of(scope), "GET", path)
+        login = _read(answer, shapes.account_login)
+        with self._credentials.lock:
+            self._logins[scope.installation_id] = login
+
+    def _base(self, scope: Scope) -> str:
+        if scope.repo_full_name is None:
+            with self._credentials.lock:
+                login = self._logins.get(scope.installation_id, scope.entity_name)
+            return f"/orgs/{quote(login, safe='')}/actions"
+        return _repository(scope.repo_full_name)
 
     # How it is sent --------------------------------------------------------------------------
 
@@ -240,12 +297,6 @@ class GitHubClient:
         if not answer.ok:
             raise answer.refusal()
         return answer
-
-
-def _base(scope: Scope) -> str:
-    if scope.repo_full_name is None:
-        return f"/orgs/{quote(scope.entity_name, safe='')}/actions"
-    return _repository(scope.repo_full_name)
 
 
 def _repository(full_name: str) -> str:

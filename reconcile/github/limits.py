@@ -1,7 +1,8 @@
 """GitHub's limits, kept by never running into them: what may be sent now, and if not, when.
 
-A state machine over the credentials, without I/O. It never waits: what does not fit now is
-refused with the time at which it will, and the next run goes on.
+A state machine over the credentials, without I/O. It does not wait for time to pass: what does
+not fit now is refused with the time at which it will, and the next run goes on. Only a poll waits
+for those under way, whose answers may turn out to cost nothing.
 
 Three limits meet here. GitHub's points a minute (a read 1, a write 5) are counted when sent, in
 buckets of a second; a bucket leaves the window when all of its second has. The requests an hour
@@ -11,6 +12,7 @@ the time it named.
 """
 
 import math
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -25,6 +27,7 @@ WRITE_POINTS = 5
 WINDOW = 61  # seconds after its start at which a bucket has left the minute
 HOUR = 3600
 UNLIMITED = 1_000_000
+PATIENCE_SECONDS = 30  # with a poll under way; its own timeout ends before that
 ASSUMED_LIMIT = 5000  # requests an hour, until an answer tells
 BURST_PART = 0.2  # of polling's hourly share: how much may be used at once
 ROUNDING = 1e-6  # of requests: seconds since 1970 are no exact numbers
@@ -34,8 +37,16 @@ SAME_WINDOW = timedelta(minutes=1)  # reset times that close together are of the
 
 
 class Limiter:
-    def __init__(self, budget: GitHubBudget, clock: Clock, credentials: Credentials) -> None:
+    def __init__(
+        self,
+        budget: GitHubBudget,
+        clock: Clock,
+        credentials: Credentials,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
         self._budget = budget
+        self._patience = patience
+        self._settled = threading.Condition(credentials.lock)
         self._clock = clock
         self._credentials = credentials
         self._polling_now: Counter[str] = Counter()  # sent and not answered yet
@@ -47,11 +58,12 @@ class Limiter:
         be settled."""
         points = WRITE_POINTS if write else READ_POINTS
         with self._credentials.lock:
-            now = self._clock.now()
-            refusal = self._refusal(key, points, polling, now)
-            if refusal is not None:
-                raise refusal
-            entry = self._bucket(key, now)
+            while (refusal := self._refusal(key, points, polling, self._clock.now())) is not None:
+                if not polling or not self._may_yet_fit(key, points):
+                    raise refusal
+                if not self._settled.wait(self._patience):
+                    raise refusal
+            entry = self._bucket(key, self._clock.now())
             entry[1] += points
             if polling:
                 entry[2] += points
@@ -63,6 +75,18 @@ class Limiter:
             self._polling_now[key] -= 1
             if costs:
                 self._bucket(key, self._clock.now())[3] += 1
+            self._settled.notify_all()
+
+    def _may_yet_fit(self, key: str, points: int) -> bool:
+        """Whether it is only the polls under way that leave no room."""
+        under_way, self._polling_now[key] = self._polling_now[key], 0
+        try:
+            return (
+                under_way > 0
+                and self._refusal(key, points, polling=True, now=self._clock.now()) is None
+            )
+        finally:
+            self._polling_now[key] = under_way
 
     def polls_left(self, key: str) -> int:
         """How many polls the points allow now. What they cost of the requests an hour is known

@@ -106,6 +106,11 @@ def group(value: Any) -> Group:
     )
 
 
+def account_login(value: Any) -> str:
+    """Of an installation."""
+    return field(field(value, "account", dict), "login", str)
+
+
 JOBS = Kind("jobs", job, _stored_job, lambda it: it.job_id)
 RUNNERS = Kind("runners", _runner, _stored_runner, lambda it: it.id)
 GROUPS = Kind("runner_groups", group, lambda it: {"id": it.id}, lambda it: it.id)

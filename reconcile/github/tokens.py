@@ -129,8 +129,18 @@ class Tokens:
             self._open[key] = token
         return token
 
+    def _is_another_matter(self, scope: Scope, app: App, answer: Answer) -> bool:
+        """A 404 fails all jobs of an installation for good, so it must not be about the settings:
+        an App that does not exist, or the two Apps mistaken for each other."""
+        if answer.message == NO_SUCH_APP:
+            return True
+        other = self._apps.other(app)
+        path = f"/app/installations/{scope.installation_id}"
+        call = Call("GET", path, app_key(other.id), self._signer.jwt(other), repeatable=True)
+        return self._transport.send(call).ok
+
     def _failed(self, scope: Scope, key: str, app: App, answer: Answer) -> AccessError:
-        gone = answer.status == 404 and answer.message != NO_SUCH_APP
+        gone = answer.status == 404 and not self._is_another_matter(scope, app, answer)
         # Only an installation that is gone may read as gone.
         status = answer.status if gone or answer.status != 404 else 401
         failure = GONE if gone else OTHER_FAILURE

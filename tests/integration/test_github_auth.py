@@ -257,6 +257,12 @@ def test_app_that_does_not_exist_reads_not_as_installation_gone(it: Bench) -> No
     assert [each.event for each in client.take_auth_failures()] == ["auth_attempt.other_error"]
 
 
+def test_apps_mistaken_for_each_other_read_not_as_installation_gone(it: Bench) -> None:
+    client = it.client(apps=Apps(it.apps.personal, it.apps.organization))
+    assert not refused(client, it).gone
+    assert [each.event for each in client.take_auth_failures()] == ["auth_attempt.other_error"]
+
+
 def test_key_of_another_app_is_an_auth_failure_and_named_by_the_check(it: Bench) -> None:
     wrong = App(it.world.app.id, another_key())
     client = it.client(apps=Apps(wrong, it.apps.personal))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -93,9 +94,27 @@ def test_group_that_is_gone_falls_back_to_its_organization(it: Bench) -> None:
     it.register(2)
     client = it.client()
     assert len(client.runners(it.org, 4711, []).items) == 2
+
+
+def test_renamed_organization_is_found_by_its_installation(it: Bench) -> None:
+    it.register(2)
     it.world.github.accounts.rename(it.world.organization, "elsewhere")
+    client = it.client()
+    assert len(client.runners(it.org, None, []).items) == 2
+    group = client.ensure_group(it.org, "ours", allows_public_repositories=None)
+    made = client.create_jit_config(it.org, group, "third", [LABEL])
+    found = client.find_runner(it.org, "third")
+    assert found is not None
+    assert found.id == made.runner_id
+    assert client.delete_runner(it.org, made.runner_id)
+    assert client.find_runner(it.org, "third") is None
+    assert it.world.server.counts["github.get_installation"] == 1, "asked once a run"
+
+
+def test_what_is_nowhere_is_not_found(it: Bench) -> None:
+    nowhere = replace(it.repo, repo_full_name=f"{it.repo.entity_name}/nothing")
     with pytest.raises(NotFoundError):
-        client.runners(it.org, 4711, [])
+        it.client().runners(nowhere, None, [])
 
 
 def test_repositories_have_runners_of_their_own(it: Bench) -> None:

@@ -30,7 +30,7 @@ class Bench:
     def __init__(self, budget: GitHubBudget | None = None, credential: Credential | None = None):
         self.clock = Moved()
         self.credentials = Credentials([credential] if credential else [])
-        self.limiter = Limiter(budget or GitHubBudget(), self.clock, self.credentials)
+        self.limiter = Limiter(budget or GitHubBudget(), self.clock, self.credentials, patience=0)
 
     @property
     def credential(self) -> Credential:

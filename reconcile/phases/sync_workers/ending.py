@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ... import log, store
 from ...errors import RateLimitedError, StoreError
-from ...model import Failure, Json, Pod, Reason, Runner, Worker
+from ...model import Failure, Json, Pod, Reason, Worker
 from ...policy.health import Stop, Verdict
 from ..context import Context
 from ..outcome import Outcome
@@ -53,8 +53,8 @@ def _prepare(context: Context, fleet: Fleet, ending: Ending) -> Json | None:
     """What is left to see of it; None if it is busy after all."""
     worker = ending.worker
     if ending.guarded:
-        runner = fleet.runners.view(worker.scope, worker.pod_name)
-        if isinstance(runner, Runner) and not context.github.delete_runner(worker.scope, runner.id):
+        runner = fleet.runners.look_again(context, worker.scope, worker.pod_name)
+        if runner is not None and not context.github.delete_runner(worker.scope, runner.id):
             return None
         fleet.runners.removed(worker.scope, worker.pod_name)
     return {} if ending.pod is None else context.cluster.diagnose(ending.pod)

@@ -66,6 +66,13 @@ class Runners:
             return Unseen.UNKNOWN
         return listed.get(name, Unseen.ABSENT)
 
+    def look_again(self, context: Context, scope: Scope, name: str) -> Runner | None:
+        """Just before a kill: one that was not listed may have been missed between two pages."""
+        view = self.view(scope, name)
+        if isinstance(view, Runner):
+            return view
+        return None if scope.key in self._gone else context.github.find_runner(scope, name)
+
     def view_anywhere(self, name: str) -> RunnerView:
         views = [self.view(scope, name) for scope in self.scopes()]
         found = [view for view in views if isinstance(view, Runner)]
