@@ -50,12 +50,10 @@ def _run(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
     _end_at_last(settings.settings.run.deadline + PATIENCE_SECONDS)
     try:
         report = run.run(settings)
-    except BusyError:
-        log.emit("run", status="skipped", message="Another run holds the lock.")
-        return DONE
+    except BusyError as error:
+        return _did_not_run(given, DONE, status="skipped", message=str(error))
     except StoreError as error:
-        log.emit("run", status="failed", error=str(error))
-        return UNUSABLE
+        return _did_not_run(given, UNUSABLE, status="failed", error=str(error))
     totals = dataclasses.asdict(report.totals)
     log.emit(
         "run",
@@ -77,6 +75,13 @@ def _run(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
         }
         print(json.dumps(document, indent=2))  # noqa: T201 this is its output
     return report.exit_code
+
+
+def _did_not_run(given: argparse.Namespace, code: int, **why: str) -> int:
+    log.emit("run", **why)
+    if given.json:
+        print(json.dumps(why))  # noqa: T201
+    return code
 
 
 def _dry_run(settings: config.Config, *, as_json: bool) -> int:

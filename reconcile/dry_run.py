@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from . import store
 from .config import Config
 from .model import Json
 from .phases.context import OUTSIDE_ERRORS
@@ -52,7 +53,7 @@ class Forecast:
             for job in self.planned.plan.provision
         ]
         waiting = self.planned.waiting()
-        lines += [f"{count} jobs wait ({wait})" for wait, count in waiting.items() if count]
+        lines += [f"jobs that wait ({wait}): {count}" for wait, count in waiting.items() if count]
         lines += [f"problem: {problem}" for problem in self.problems]
         return "\n".join(lines) or "Nothing to do."
 
@@ -75,7 +76,7 @@ def dry_run(config: Config) -> Forecast:
                 )
         forecast.problems += outcome.problems
         try:
-            planned = make_plan(context)
+            planned = make_plan(context, store.demand.load_trouble(context.database))
         except OUTSIDE_ERRORS as error:
             forecast.problems.append(f"no plan can be made: {error}")
         else:

@@ -1,12 +1,13 @@
 """Demand against supply: plan over one snapshot, then provision."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import log, store
 from ..errors import AccessError
 from ..model import DemandKey
+from ..policy.back_off import Trouble
 from ..policy.plan import PendingJob, Plan, Snapshot, Wait, free_boards, plan
 from ..store.demand import Group, Supply
 from .context import Context
@@ -16,12 +17,13 @@ from .provision import provision
 
 def demand_match(context: Context) -> Outcome:
     outcome = Outcome()
-    planned = make_plan(context)
+    trouble = store.demand.load_trouble(context.database)
+    _tell_jobs(context, trouble)
+    planned = make_plan(context, trouble)
     made = planned.plan
     if planned.pending:
         told = {f"waiting_{wait}": count for wait, count in planned.waiting().items() if count}
         log.emit("plan", pending=planned.pending, provision=len(made.provision), **told)
-    _tell_jobs(context)
     if made.provision:
         provision(context, made.provision, outcome)
     return outcome
@@ -43,7 +45,7 @@ class Planned:
         return waiting
 
 
-def make_plan(context: Context) -> Planned:
+def make_plan(context: Context, trouble: Mapping[DemandKey, Trouble]) -> Planned:
     """Raises if pods or nodes could not be listed: what is not known is not free."""
     pods, nodes = context.view.pods(), context.view.nodes()
     groups = store.demand.groups(context.database)
@@ -64,7 +66,7 @@ def make_plan(context: Context) -> Planned:
         spare=spare,
         boards=boards,
         free=free,
-        trouble=store.demand.load_trouble(context.database),
+        trouble=trouble,
         refused=_refused(context, jobs),
         room={
             job.scope.installation_id: context.github.writes_left(job.scope)
@@ -109,10 +111,10 @@ def _refused(context: Context, jobs: Sequence[PendingJob]) -> dict[int, Wait]:
     return refused
 
 
-def _tell_jobs(context: Context) -> None:
-    trouble = store.demand.load_trouble(context.database)
+def _tell_jobs(context: Context, trouble: Mapping[DemandKey, Trouble]) -> None:
     if parked := {key: each for key, each in trouble.items() if each.parked}:
         store.demand.tell_jobs_parked(context.database, parked, context.now())
+    store.demand.tell_jobs_unparked(context.database, context.now())
 
 
 def _by_pool(supply: Sequence[Supply]) -> Counter[str]:

@@ -46,7 +46,6 @@ class Ledger:
             store.demand.save_trouble(database, {key: self._trouble[key] for key in self._changed})
         if self._over:
             store.demand.forget_trouble(database, self._over)
-            store.demand.tell_jobs_unparked(database, context.now())
         if self._scopes:
             store.github.make_sweep_due(database, self._scopes)
         self._changed, self._over, self._scopes = set(), set(), set()

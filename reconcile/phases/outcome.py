@@ -21,8 +21,8 @@ class Outcome:
 
     @property
     def impact(self) -> str | None:
-        """`3 jobs completed, 1 job failed`; None if nothing changed."""
-        parts = [f"{count} {what}" for what, count in self.did.items() if count]
+        """`jobs advanced: 3, workers started: 1`; None if nothing changed."""
+        parts = [f"{what}: {count}" for what, count in self.did.items() if count]
         return ", ".join(parts) or None
 
     @property

@@ -141,6 +141,8 @@ def _pending(pod: Pod, runner: RunnerView, now: datetime, limits: Timeouts) -> V
     age = now - pod.created_at
     stop = way_to_stop(pod, node_unreachable=False)
     if pod.waiting == NO_CONFIGURATION and age >= seconds(limits.pod_visible):
+        if runner is Unseen.UNKNOWN:
+            return KEEP  # It may have been handed over since it was listed.
         message = "The pod was made, but its configuration was never handed over."
         return Verdict(Fate.FAIL, Reason.PROVISION_FAILED, message, stop)
     if age < seconds(limits.pod_pending):

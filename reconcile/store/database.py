@@ -84,13 +84,26 @@ def connect(
                 "read_only": "on" if read_only else "off",
             },
         )
-        if not read_only:
-            [taken] = database.fetch("take_lock", {"schema": schema}, bool)
-            if not taken:
-                raise BusyError("Another run holds the lock.")
-        yield database
+        if read_only:
+            yield database
+            return
+        [taken] = database.fetch("take_lock", {"schema": schema}, bool)
+        if not taken:
+            raise BusyError("Another run holds the lock.")
+        try:
+            yield database
+        finally:
+            _release(database, schema)
     finally:
         database.close()
+
+
+def _release(database: Database, schema: str) -> None:
+    """The server takes a moment to notice that a session is over, and the next run may come
+    before: it must not find the lock taken by one that has ended."""
+    if not database.broken:
+        with contextlib.suppress(StoreError):  # Then it goes with the session.
+            database.fetch("release_lock", {"schema": schema}, bool)
 
 
 @contextlib.contextmanager

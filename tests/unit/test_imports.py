@@ -44,14 +44,16 @@ SIMULATOR = ROOT / "reconcile" / "sim"
 
 
 def absolute_imports(path: Path) -> Iterator[str]:
-    """Every module that a file imports, relative ones by their full name."""
+    """Everything that a file imports, by its full name: `from .. import store` is
+    `reconcile.store`."""
     package = path.relative_to(ROOT).parent.parts
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else ()
-            yield ".".join([*above, *([node.module] if node.module else [])])
+            module = [*above, *([node.module] if node.module else [])]
+            yield from (".".join([*module, alias.name]) for alias in node.names)
 
 
 def test_simulators_share_no_code_with_what_they_test() -> None:
@@ -68,6 +70,72 @@ def test_the_two_simulators_meet_only_in_the_world() -> None:
         for path in (SIMULATOR / one).rglob("*.py"):
             modules = list(absolute_imports(path))
             assert not [m for m in modules if m.startswith(f"reconcile.sim.{other}")], path
+
+
+RUN = ROOT / "reconcile"
+# Who speaks to the outside, and by what. config.py only tells a connection string from none.
+ADAPTED = {
+    "requests": ("github/",),
+    "jwt": ("github/",),
+    "cryptography": ("github/",),
+    "kubernetes": ("kube/",),
+    "psycopg": ("store/", "config.py"),
+    "boto3": ("check.py",),
+    "botocore": ("check.py",),
+}
+
+
+def parts_of_the_run() -> list[Path]:
+    return [path for path in sorted(RUN.rglob("*.py")) if not path.is_relative_to(SIMULATOR)]
+
+
+@pytest.mark.parametrize("library", ADAPTED)
+def test_library_is_known_only_to_whoever_adapts_it(library: str) -> None:
+    knowing = {
+        path.relative_to(RUN).as_posix()
+        for path in parts_of_the_run()
+        if library in {module.partition(".")[0] for module in absolute_imports(path)}
+    }
+    assert knowing, "else the rule is out of date"
+    assert [name for name in knowing if not name.startswith(ADAPTED[library])] == []
+
+
+def test_site_storage_is_imported_only_by_who_has_one() -> None:
+    """boto3 takes as long to import as everything else together."""
+    tree = ast.parse((RUN / "check.py").read_text())
+    at_once = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {alias.name for node in at_once for alias in node.names}
+    modules = {node.module for node in at_once if isinstance(node, ast.ImportFrom)}
+    assert not [name for name in (*names, *modules) if name and name.startswith("boto")]
+
+
+# What decisions may be made of: values, and nothing that could look or act.
+PURE = {"collections", "dataclasses", "datetime", "enum", "fnmatch", "heapq", "typing"}
+DECISIONS = [*(RUN / "policy").rglob("*.py"), RUN / "model.py", RUN / "settings.py"]
+VALUES = ("reconcile.model", "reconcile.settings", "reconcile.policy")
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name)
+def test_decisions_are_made_of_values_alone(path: Path) -> None:
+    for module in absolute_imports(path):
+        top = module.partition(".")[0]
+        assert top in PURE or module.startswith(VALUES), f"{path.name} imports {module}"
+
+
+@pytest.mark.parametrize("adapter", ["github", "kube"])
+def test_adapters_know_neither_decisions_nor_rows_nor_each_other(adapter: str) -> None:
+    strangers = {"store", "phases", "policy", "run", "config", "github", "kube"} - {adapter}
+    for path in (RUN / adapter).rglob("*.py"):
+        for module in absolute_imports(path):
+            names = module.split(".")
+            assert names[0] != "reconcile" or names[1] not in strangers, f"{path}: {module}"
+
+
+def test_phases_reach_the_outside_only_through_what_they_are_given() -> None:
+    for path in (RUN / "phases").rglob("*.py"):
+        for module in absolute_imports(path):
+            outside = ("reconcile.github", "reconcile.kube", "reconcile.config", "reconcile.run")
+            assert not module.startswith(outside), f"{path}: {module}"
 
 
 def test_supervisor_needs_nothing_at_all() -> None:

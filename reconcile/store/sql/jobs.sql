@@ -20,11 +20,18 @@ SELECT p.installation_id, p.target, p.pages
        AS wanted(installation_id, target) USING (installation_id, target);
 
 -- name: jobs_of_targets
-SELECT j.job_id, j.installation_id, wanted.target, j.status, j.created_at, j.k8s_pod, j.missing_since
+-- OFFSET 0 keeps it a look into idx_jobs_live for each: else all runs may be compared with all jobs
+-- of their installation.
+SELECT j.job_id, wanted.installation_id, wanted.target, j.status, j.created_at, j.k8s_pod,
+       j.missing_since
   FROM unnest(%(installations)s::bigint[], %(targets)s::bigint[]) AS wanted(installation_id, target)
-  JOIN jobs AS j ON j.installation_id = wanted.installation_id
-                AND COALESCE(j.run_id, -j.job_id) = wanted.target
-                AND j.status IN ('pending', 'running');
+ CROSS JOIN LATERAL (
+       SELECT job_id, status, created_at, k8s_pod, missing_since
+         FROM jobs
+        WHERE installation_id = wanted.installation_id
+          AND COALESCE(run_id, -job_id) = wanted.target
+          AND status IN ('pending', 'running')
+       OFFSET 0) AS j;
 
 -- name: save_polls
 INSERT INTO github_polls (installation_id, target, checked_at, run_checked_at, pages)

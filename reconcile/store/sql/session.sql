@@ -9,6 +9,9 @@ SELECT set_config('search_path', %(schema)s, false),
 -- Runs never overlap, whoever started them. The session's: a killed run leaves none behind.
 SELECT pg_try_advisory_lock(hashtext('riscv-runners run'), hashtext(%(schema)s));
 
+-- name: release_lock
+SELECT pg_advisory_unlock(hashtext('riscv-runners run'), hashtext(%(schema)s));
+
 -- name: start_run
 INSERT INTO reconcile_runs (started_at, created_at) VALUES (%(now)s, %(now)s) RETURNING id;
 
