@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
 def _run(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
     settings = config.from_environment(environ)
     if given.dry_run:
-        return _dry_run(settings, as_json=given.json)
+        return _dry_run(given, settings)
     from . import run
 
     _end_at_last(settings.settings.run.deadline + PATIENCE_SECONDS)
@@ -84,15 +84,14 @@ def _did_not_run(given: argparse.Namespace, code: int, **why: str) -> int:
     return code
 
 
-def _dry_run(settings: config.Config, *, as_json: bool) -> int:
+def _dry_run(given: argparse.Namespace, settings: config.Config) -> int:
     from . import dry_run
 
     try:
         found = dry_run.dry_run(settings)
     except StoreError as error:
-        log.emit("run", status="failed", error=str(error))
-        return UNUSABLE
-    print(json.dumps(found.document(), indent=2) if as_json else found.text())  # noqa: T201
+        return _did_not_run(given, UNUSABLE, status="failed", error=str(error))
+    print(json.dumps(found.document(), indent=2) if given.json else found.text())  # noqa: T201
     return FAILED if found.problems else DONE
 
 

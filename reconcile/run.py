@@ -78,7 +78,7 @@ def run(config: Config, sleep: Sleep = time.sleep) -> RunReport:
         for name, phase in phases(config):
             _do(context, github, name, phase, report)
         _finish(context, report)
-        report.statements = context.database.statements
+    report.statements = context.database.statements
     report.seconds = time.monotonic() - started
     return report
 

@@ -27,34 +27,38 @@ def missed_webhooks(context: Context, app_ids: tuple[int, ...]) -> Outcome:
     ]
     if not due:
         return outcome
+    newest = {}
     for app_id in due:
         after = cursors[app_id][0] if app_id in cursors else None
         try:
-            _read_log(context, app_id, after, outcome)
+            newest[app_id] = _read_log(context, app_id, after, outcome)
         except RateLimitedError:
             pass  # The log stays for three days.
         except OUTSIDE_ERRORS as error:
             outcome.problem(f"the webhook log of App {app_id} could not be read: {error}")
     _redeliver(context, outcome)
+    # Last: a run that is killed before this leaves the log to the next one, not to a later one.
+    for app_id, delivery_id in newest.items():
+        store.github.save_cursor(context.database, app_id, delivery_id, now)
     store.github.forget_redeliveries(context.database, now - LOG_GOES_BACK)
     return outcome
 
 
-def _read_log(context: Context, app_id: int, after: int | None, outcome: Outcome) -> None:
+def _read_log(context: Context, app_id: int, after: int | None, outcome: Outcome) -> int | None:
+    """The newest that failed, if any did since."""
     failed = context.github.failed_deliveries(app_id, after)
+    if not failed:
+        return None
     limits = context.settings.run
-    with context.database.transaction():
-        if failed:
-            store.github.note_failed(
-                context.database,
-                app_id,
-                failed,
-                attempts=limits.redelivery_attempts,
-                interval=limits.webhook_interval,
-            )
-            outcome.did["failed deliveries found"] += len(failed)
-        newest = failed[-1].id if failed else None
-        store.github.save_cursor(context.database, app_id, newest, context.now())
+    store.github.note_failed(
+        context.database,
+        app_id,
+        failed,
+        attempts=limits.redelivery_attempts,
+        interval=limits.webhook_interval,
+    )
+    outcome.did["failed deliveries found"] += len(failed)
+    return failed[-1].id
 
 
 def _redeliver(context: Context, outcome: Outcome) -> None:

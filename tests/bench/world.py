@@ -9,8 +9,13 @@ from tests.database import Cluster, Database
 
 @contextlib.contextmanager
 def fresh_database() -> Iterator[Database]:
+    with fresh_cluster() as cluster, cluster.new_database() as database:
+        yield database
+
+
+@contextlib.contextmanager
+def fresh_cluster() -> Iterator[Cluster]:
     with postgres.running() as server:
         cluster = Cluster(server.url(), server.binaries / "psql")
         cluster.make_template()
-        with cluster.new_database() as database:
-            yield database
+        yield cluster
