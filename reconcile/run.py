@@ -198,6 +198,7 @@ def _finish(context: Context, report: RunReport) -> None:
     if report.run_id is None:
         return
     try:
+        store.runs.forget(context.database, context.now())
         store.runs.finish(
             context.database,
             report.run_id,

@@ -1,7 +1,6 @@
 """Webhooks that did not arrive: GitHub does not send them again unless it is asked to."""
 
 from collections import defaultdict
-from datetime import timedelta
 
 from .. import log, store
 from ..errors import PermanentError, RateLimitedError
@@ -9,8 +8,6 @@ from ..policy.health import seconds
 from ..store.github import Redelivery
 from .context import OUTSIDE_ERRORS, Context
 from .outcome import Outcome
-
-LOG_GOES_BACK = timedelta(days=3)
 
 
 def missed_webhooks(context: Context, app_ids: tuple[int, ...]) -> Outcome:
@@ -40,7 +37,6 @@ def missed_webhooks(context: Context, app_ids: tuple[int, ...]) -> Outcome:
     # Last: a run that is killed before this leaves the log to the next one, not to a later one.
     for app_id, delivery_id in newest.items():
         store.github.save_cursor(context.database, app_id, delivery_id, now)
-    store.github.forget_redeliveries(context.database, now - LOG_GOES_BACK)
     return outcome
 
 

@@ -7,7 +7,7 @@ polling budget allows.
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from .. import log, store
 from ..errors import AccessError, NotFoundError, RateLimitedError
@@ -17,8 +17,6 @@ from ..policy.jobs import ActiveJob, Change, is_stuck_if_over, judge
 from ..store.jobs import Poll, Target
 from .context import Context, OutsideError
 from .outcome import Outcome
-
-POLLS_KEPT = timedelta(hours=2)
 
 Key = tuple[int, int]  # of a target
 
@@ -272,4 +270,3 @@ def _save_polls(context: Context, looks: list[Look], over: dict[Key, bool], now:
         store.jobs.save_polls(context.database, new, now)
     if unchanged:
         store.jobs.confirm_polls(context.database, unchanged, now)
-    store.jobs.forget_polls(context.database, now - POLLS_KEPT)

@@ -37,6 +37,17 @@ def groups(database: Database) -> list[Group]:
     return database.fetch("demand_groups", None, group)
 
 
+def oldest_pending(database: Database) -> dict[DemandKey, datetime]:
+    """Since when each demand waits."""
+
+    def row(
+        entity_id: int, repo: str, labels: list[str], since: datetime
+    ) -> tuple[DemandKey, datetime]:
+        return DemandKey(entity_id, repo, tuple(labels)), since
+
+    return dict(database.fetch("oldest_pending", None, row))
+
+
 def supply(database: Database, pod_names: Sequence[str]) -> list[Supply]:
     def row(
         entity_id: int,

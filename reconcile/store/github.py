@@ -139,10 +139,6 @@ def redelivered(database: Database, app_id: int, guids: Sequence[str]) -> None:
     database.execute("redelivered", {"app_id": app_id, "guids": list(guids)})
 
 
-def forget_redeliveries(database: Database, before: datetime) -> None:
-    database.execute("forget_redeliveries", {"before": before})
-
-
 def _credential_row(credential: Credential) -> Json:
     token = credential.token
     return {

@@ -67,10 +67,6 @@ def confirm_polls(database: Database, targets: Sequence[Target], now: datetime) 
     database.execute("confirm_polls", {**_keys(targets), "now": now})
 
 
-def forget_polls(database: Database, before: datetime) -> None:
-    database.execute("forget_polls", {"before": before})
-
-
 def advance(database: Database, jobs: Iterable[RemoteJob], now: datetime) -> int:
     rows = [
         {

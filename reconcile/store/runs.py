@@ -31,6 +31,11 @@ def start(database: Database, now: datetime) -> int:
     return run_id
 
 
+def forget(database: Database, now: datetime) -> None:
+    """What was kept for later runs and is of no use to them any more."""
+    database.execute("forget", {"now": now})
+
+
 def finish(
     database: Database,
     run_id: int,

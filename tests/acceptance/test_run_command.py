@@ -1,6 +1,7 @@
 """`reconcile run` as whoever calls it sees it: its exit code, what it says, what it keeps."""
 
 import contextlib
+import json
 import os
 import subprocess
 import threading

@@ -75,7 +75,8 @@ def _write_down(
             raise
         outcome.problem(f"{worker.pod_name} could not be written: {error}")
         return False
-    fleet.ledger.note_failure(context, worker, reason, fleet.now)
+    if reason is not Reason.RUNNER_IDLE or fleet.is_wanted(context, worker):
+        fleet.ledger.note_failure(context, worker, reason, fleet.now)
     outcome.workers_failed += 1
     outcome.did[f"workers failed ({reason})"] += 1
     log.emit(

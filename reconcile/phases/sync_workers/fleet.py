@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ... import log, store
-from ...model import Pod, Worker
-from ...policy.health import KEEP, RunnerView, Unseen, Verdict, classify, needs_runner
+from ...model import DemandKey, Pod, Worker
+from ...policy.health import KEEP, RunnerView, Verdict, classify, needs_runner
 from ..context import OUTSIDE_ERRORS, Context
 from ..ledger import Ledger
 from ..outcome import Outcome
@@ -22,6 +22,7 @@ class Fleet:
     runners: Runners
     ledger: Ledger
     left_alone: set[str] = field(default_factory=set)  # decided in an earlier step
+    _waiting: dict[DemandKey, datetime] | None = None
 
     def pod(self, worker: Worker) -> Pod | None:
         return None if self.pods is None else self.pods.get(worker.pod_name)
@@ -45,6 +46,14 @@ class Fleet:
             now=self.now,
             limits=context.settings.timeouts,
         )
+
+    def is_wanted(self, context: Context, worker: Worker) -> bool:
+        """Whether a job has been waiting for it all the time: then something keeps them apart.
+        Otherwise its job was cancelled, or another runner took it."""
+        if self._waiting is None:
+            self._waiting = store.demand.oldest_pending(context.database)
+        since = self._waiting.get(worker.demand)
+        return since is not None and since <= worker.created_at
 
     def runner_of_stray(self, worker: Worker | None, pod: Pod) -> RunnerView:
         """Of a pod without an active row. Without any row its scope is not known, and it is
@@ -111,6 +120,3 @@ def _unreachable(context: Context, outcome: Outcome) -> frozenset[str]:
         log.emit("nodes_unknown", error=str(error))
         return frozenset()
     return frozenset(node.name for node in nodes if node.unreachable)
-
-
-__all__ = ["Fleet", "Unseen", "observe"]

@@ -6,15 +6,20 @@ SELECT entity_id, CASE entity_type WHEN 'User' THEN repo_full_name ELSE '' END, 
  WHERE status = 'pending'
  GROUP BY 1, 2, 3, 4;
 
+-- name: oldest_pending
+SELECT entity_id, CASE entity_type WHEN 'User' THEN repo_full_name ELSE '' END, job_labels,
+       min(created_at)
+  FROM jobs
+ WHERE status = 'pending'
+ GROUP BY 1, 2, 3;
+
 -- name: supply_groups
 -- Active workers: all, those that took no job yet (a runner takes one, of whatever labels it
 -- covers), and those whose pod is not in the cluster's list.
 SELECT w.entity_id, COALESCE(w.repo_full_name, ''), w.job_labels, w.k8s_pool, count(*),
        count(*) FILTER (WHERE j.k8s_pod IS NULL), count(*) FILTER (WHERE listed.pod_name IS NULL)
   FROM workers AS w
-  LEFT JOIN (SELECT DISTINCT k8s_pod FROM jobs
-              WHERE k8s_pod IN (SELECT pod_name FROM workers WHERE status IN ('pending', 'running'))
-            ) AS j ON j.k8s_pod = w.pod_name
+  LEFT JOIN LATERAL (SELECT k8s_pod FROM jobs WHERE k8s_pod = w.pod_name LIMIT 1) AS j ON true
   LEFT JOIN unnest(%(pod_names)s::text[]) AS listed(pod_name) ON listed.pod_name = w.pod_name
  WHERE w.status IN ('pending', 'running')
  GROUP BY 1, 2, 3, 4;

@@ -107,7 +107,3 @@ SELECT app_id, guid, delivery_id, attempts
 -- Asked for: due no more, unless it fails again.
 UPDATE webhook_redeliveries SET attempts = attempts + 1, next_at = NULL
  WHERE app_id = %(app_id)s AND guid = ANY(%(guids)s);
-
--- name: forget_redeliveries
--- GitHub's log goes back three days.
-DELETE FROM webhook_redeliveries WHERE failed_at < %(before)s;

@@ -49,10 +49,6 @@ UPDATE github_polls AS p SET checked_at = %(now)s
   FROM unnest(%(installations)s::bigint[], %(targets)s::bigint[]) AS wanted(installation_id, target)
  WHERE p.installation_id = wanted.installation_id AND p.target = wanted.target;
 
--- name: forget_polls
--- Of runs that are over; an active one is looked at far more often than that.
-DELETE FROM github_polls WHERE checked_at < %(before)s;
-
 -- name: advance_jobs
 -- Forward only. What GitHub says later overwrites, what the row knows already stays.
 UPDATE jobs

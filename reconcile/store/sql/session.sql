@@ -15,6 +15,20 @@ SELECT pg_advisory_unlock(hashtext('riscv-runners run'), hashtext(%(schema)s));
 -- name: start_run
 INSERT INTO reconcile_runs (started_at, created_at) VALUES (%(now)s, %(now)s) RETURNING id;
 
+-- name: forget
+-- What is remembered of what is over. An active workflow run is looked at far more often than its
+-- memory lasts; GitHub's webhook log goes back three days; the rest was not used for a month.
+WITH polls AS (
+    DELETE FROM github_polls WHERE checked_at < %(now)s::timestamptz - interval '2 hours'
+), redeliveries AS (
+    DELETE FROM webhook_redeliveries WHERE failed_at < %(now)s::timestamptz - interval '3 days'
+), scopes AS (
+    DELETE FROM github_scopes WHERE used_at < %(now)s::timestamptz - interval '30 days'
+), credentials AS (
+    DELETE FROM github_credentials WHERE updated_at < %(now)s::timestamptz - interval '30 days'
+)
+DELETE FROM demand_back_off WHERE retry_at < %(now)s::timestamptz - interval '30 days';
+
 -- name: finish_run
 -- The phases and the sum of them, at once: a run has both or neither.
 WITH phases AS (
