@@ -40,7 +40,7 @@ class GitHubBudget:
 
     points_per_minute: int = 900  # GitHub's secondary limit; 0 is none (some Enterprise Servers)
     points_share: float = 0.9  # of it, what the run uses at most
-    polling_points_share: float = 0.4  # of it, what polling uses at most
+    polling_points_share: float = 0.35  # of it, what polling uses at most
     polling_requests_share: float = 0.15  # of the hourly requests, what polling uses at most
     reserve_share: float = 0.2  # of the hourly requests: left for provisioning, not for polling
     parallel: int = 16  # requests at once

@@ -14,7 +14,7 @@ the time it named.
 import math
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from ..clock import Clock
@@ -27,6 +27,7 @@ WRITE_POINTS = 5
 WINDOW = 61  # seconds after its start at which a bucket has left the minute
 HOUR = 3600
 UNLIMITED = 1_000_000
+RUNS_A_MINUTE = 4  # polls are spread over them, rather than all made by the first
 PATIENCE_SECONDS = 30  # with a poll under way; its own timeout ends before that
 ASSUMED_LIMIT = 5000  # requests an hour, until an answer tells
 BURST_PART = 0.2  # of polling's hourly share: how much may be used at once
@@ -89,15 +90,18 @@ class Limiter:
             self._polling_now[key] = under_way
 
     def polls_left(self, key: str) -> int:
-        """How many polls the points allow now. What they cost of the requests an hour is known
-        only from their answers, and is settled on the way."""
+        """How many polls the points allow one run. What they cost of the requests an hour is
+        known only from their answers, and is settled on the way."""
         with self._credentials.lock:
             now = self._clock.now()
             if self._refusal(key, READ_POINTS, True, now) is not None:
                 return 0
             credential = self._credentials.of(key)
             left = _points_left(credential, 1, self._points, now)
-            return min(left, _points_left(credential, 2, self._polling_points, now))
+            left = min(left, _points_left(credential, 2, self._polling_points, now))
+            if self._polling_points is None:
+                return left
+            return min(left, math.ceil(self._polling_points / RUNS_A_MINUTE))
 
     def writes_left(self, key: str) -> int:
         with self._credentials.lock:
@@ -158,38 +162,45 @@ class Limiter:
     def _refusal(
         self, key: str, points: int, polling: bool, now: datetime
     ) -> RateLimitedError | None:
+        """The one that lasts longest: at its end it fits."""
+        refusals = list(self._refusals(key, points, polling, now))
+        return max(refusals, key=lambda each: each.until) if refusals else None
+
+    def _refusals(
+        self, key: str, points: int, polling: bool, now: datetime
+    ) -> Iterator[RateLimitedError]:
         credential = self._credentials.of(key)
         if credential.blocked_until is not None and credential.blocked_until > now:
-            return _limited(key, "GitHub asked to wait", credential.blocked_until)
+            yield _limited(key, "GitHub asked to wait", credential.blocked_until)
         resets_at = _open_window(credential, now)
         if resets_at is not None and credential.rate_remaining == 0:
-            return _limited(key, "no requests are left of GitHub's hourly limit", resets_at)
+            yield _limited(key, "no requests are left of GitHub's hourly limit", resets_at)
         if (until := _fits_at(credential, 1, self._points, points, now)) is not None:
-            return _limited(key, "the share of GitHub's points a minute is used up", until)
+            yield _limited(key, "the share of GitHub's points a minute is used up", until)
         if not polling:
-            return None
+            return
         if (until := _fits_at(credential, 2, self._polling_points, points, now)) is not None:
-            return _limited(key, "polling's share of the points a minute is used up", until)
-        return self._polling_refusal(credential, resets_at, now)
+            yield _limited(key, "polling's share of the points a minute is used up", until)
+        yield from self._polling_refusals(credential, resets_at, now)
 
-    def _polling_refusal(
+    def _polling_refusals(
         self, credential: Credential, resets_at: datetime | None, now: datetime
-    ) -> RateLimitedError | None:
+    ) -> Iterator[RateLimitedError]:
         key = credential.key
         if resets_at is not None and credential.rate_remaining is not None:
             reserve = self._budget.reserve_share * (credential.rate_limit or ASSUMED_LIMIT)
             if credential.rate_remaining < reserve:
-                return _limited(key, "what is left of the hour is not for polling", resets_at)
+                yield _limited(key, "what is left of the hour is not for polling", resets_at)
         share = self._polling_share(credential)
         if share <= 0:
-            return _limited(key, "polling has no share of the requests", _later(now, HOUR))
+            yield _limited(key, "polling has no share of the requests", _later(now, HOUR))
+            return
         burst = max(1.0, share * BURST_PART)
         level = _level(credential.recent, share, now.timestamp()) + self._polling_now[key]
         excess = level + 1 - burst
-        if excess <= ROUNDING:
-            return None
-        until = _later(now, excess * HOUR / share)
-        return _limited(key, "polling's share of the hourly requests is used up", until)
+        if excess > ROUNDING:
+            until = _later(now, excess * HOUR / share)
+            yield _limited(key, "polling's share of the hourly requests is used up", until)
 
 
 def _share(part: float, points_per_minute: int) -> int | None:

@@ -18,6 +18,9 @@ from ..store.jobs import Poll, Target
 from .context import Context, OutsideError
 from .outcome import Outcome
 
+KEPT_BACK = 10  # one poll in so many is not for listings
+RUN_ASKED_AGAIN = 3  # times the age at which it was first asked whether the run is over
+
 Key = tuple[int, int]  # of a target
 
 
@@ -29,6 +32,12 @@ class Look:
     jobs: dict[int, RemoteJob] | None
     pages: Pages
     changed: bool
+
+    @property
+    def may_be_over(self) -> bool:
+        """Whether it is a workflow run of which no job is being worked on."""
+        jobs = (self.jobs or {}).values()
+        return self.target.number > 0 and all(job.status != "in_progress" for job in jobs)
 
 
 def sync_jobs(context: Context) -> Outcome:
@@ -63,7 +72,8 @@ def _within_budget(context: Context, targets: Sequence[Target], outcome: Outcome
     for target in targets:
         installation = target.scope.installation_id
         if installation not in room:
-            room[installation] = context.github.polls_left(target.scope)
+            left = context.github.polls_left(target.scope)
+            room[installation] = left - left // KEPT_BACK  # for the runs that may be over
         if room[installation] > 0:
             room[installation] -= 1
             chosen.append(target)
@@ -135,9 +145,9 @@ def _ask_runs(
     for job in jobs:
         look = by_key[job.installation_id, job.target]
         remote = (look.jobs or {}).get(job.job_id)
-        if look.target.number > 0 and is_stuck_if_over(job, remote, now, limits):
+        if look.may_be_over and is_stuck_if_over(job, remote, now, limits):
             asked = look.target.run_checked_at
-            if asked is None or now - asked >= seconds(limits.job_stuck_queued):
+            if asked is None or now - asked >= seconds(RUN_ASKED_AGAIN * limits.job_stuck_queued):
                 wanted[look.target.key] = look.target
     over = {}
     for target, answer in context.at_once(lambda each: _is_over(context, each), wanted.values()):

@@ -55,6 +55,12 @@ class Verdict:
 
 KEEP = Verdict(Fate.KEEP)
 COMPLETE = Verdict(Fate.COMPLETE)
+VIEWS: tuple[RunnerView, ...] = (
+    Unseen.UNKNOWN,
+    Unseen.ABSENT,
+    Runner(0, "", online=False, busy=False),
+    Runner(0, "", online=True, busy=False),
+)
 # The kubelet's word for a pod whose configuration was never handed over.
 NO_CONFIGURATION = "CreateContainerConfigError"
 
@@ -91,11 +97,26 @@ def needs_runner(
     worker: Worker, pod: Pod | None, *, node_unreachable: bool, now: datetime, limits: Timeouts
 ) -> bool:
     """Whether what GitHub says of the runner could change the verdict: else it is not asked."""
-    seen = {
+    if pod is None or pod.terminal:
+        return False
+    if not node_unreachable:  # The cheap cases first: this is asked of every worker, every run.
+        if worker.job_status is Status.RUNNING and pod.phase != "Pending":
+            return False
+        young = now - pod.created_at < seconds(
+            min(
+                limits.pod_visible,
+                limits.pod_pending,
+                limits.runner_registration,
+                limits.runner_pending,
+            )
+        )
+        if young and worker.job_completed_at is None:
+            return False
+    first, *others = (
         classify(worker, pod, view, node_unreachable=node_unreachable, now=now, limits=limits)
-        for view in (Unseen.UNKNOWN, Unseen.ABSENT, _runner(online=False), _runner(online=True))
-    }
-    return len(seen) > 1
+        for view in VIEWS
+    )
+    return any(other != first for other in others)
 
 
 def is_stray(
@@ -178,7 +199,3 @@ def _running(
 
 def _stop(reason: Reason, message: str) -> Verdict:
     return Verdict(Fate.FAIL, reason, message, Stop.DEADLINE)
-
-
-def _runner(*, online: bool) -> Runner:
-    return Runner(0, "", online=online, busy=False)

@@ -7,7 +7,7 @@ from datetime import datetime
 from ..model import USER, DemandKey, JobReason, Json, Reason, Scope
 from ..policy.back_off import Trouble
 from ..policy.plan import PendingJob
-from .database import Database, as_json
+from .database import Database, as_json, joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def supply(database: Database, pod_names: Sequence[str]) -> list[Supply]:
     ) -> Supply:
         return Supply(DemandKey(entity_id, repo, tuple(labels)), pool, workers, spare, unseen)
 
-    return database.fetch("supply_groups", {"pod_names": list(pod_names)}, row)
+    return database.fetch("supply_groups", {"pod_names": joined(pod_names)}, row)
 
 
 def oldest_jobs(database: Database, wanted: Mapping[DemandKey, int]) -> list[PendingJob]:

@@ -41,15 +41,15 @@ def save_credentials(
     now: datetime,
 ) -> None:
     """Both or neither: a failure that is remembered has its event."""
-    if not credentials and not failures:
-        return
-    with database.transaction():
-        if credentials:
-            rows = [_credential_row(credential) for credential in credentials]
-            database.execute("save_credentials", {"credentials": as_json(rows), "now": now})
-        if failures:
-            rows = [_event_row(failure) for failure in failures]
-            database.execute("append_auth_failures", {"failures": as_json(rows), "now": now})
+    if credentials or failures:
+        database.execute(
+            "save_credentials",
+            {
+                "credentials": as_json([_credential_row(each) for each in credentials]),
+                "failures": as_json([_event_row(each) for each in failures]),
+                "now": now,
+            },
+        )
 
 
 def load_scopes(database: Database, since: datetime) -> list[KnownScope]:

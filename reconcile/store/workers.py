@@ -1,12 +1,14 @@
 """Workers: loaded with the job each took, moved on by sets, failed one by one."""
 
+import functools
+import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
 from ..model import Failure, Json, Pod, Scope, Status, Worker
-from .database import Database, as_json
+from .database import Database, as_json, joined
 
 
 def lock(database: Database) -> None:
@@ -15,14 +17,14 @@ def lock(database: Database) -> None:
 
 def load(database: Database, pod_names: Sequence[str]) -> list[Worker]:
     """The active ones, and those of these pods that are not."""
-    return database.fetch("load_workers", {"pod_names": list(pod_names)}, _worker)
+    return database.fetch("load_workers", {"pod_names": joined(pod_names)}, _worker)
 
 
 def known(database: Database, names: Sequence[str]) -> dict[str, Status]:
     def entry(name: str, status: str) -> tuple[str, Status]:
         return name, Status(status)
 
-    return dict(database.fetch("known_workers", {"pod_names": list(names)}, entry))
+    return dict(database.fetch("known_workers", {"pod_names": joined(names)}, entry))
 
 
 def mark_running(database: Database, pods: Iterable[Pod], now: datetime) -> int:
@@ -84,6 +86,12 @@ def rename(database: Database, name: str, new_name: str, now: datetime) -> bool:
     return database.execute("rename_worker", parameters) == 1
 
 
+@functools.cache
+def _labels(text: str) -> tuple[str, ...]:
+    """Thousands of workers have the same few sets."""
+    return tuple(json.loads(text))
+
+
 def _seen(pod: Pod, otherwise: datetime | None) -> Json:
     return {
         "pod_name": pod.name,
@@ -99,7 +107,7 @@ def _worker(
     entity_name: str,
     entity_type: str,
     repo_full_name: str | None,
-    labels: list[str],
+    labels: str,
     pool: str,
     image: str,
     node: str | None,
@@ -114,7 +122,7 @@ def _worker(
     return Worker(
         pod_name,
         Scope(installation_id, entity_id, entity_name, entity_type, repo_full_name),
-        tuple(labels),
+        _labels(labels),
         pool,
         image,
         node,

@@ -10,13 +10,13 @@ from tests.unit.limiter import KEY, START, Bench
 
 def test_polling_leaves_points_to_everything_else() -> None:
     bench = Bench()
-    for _ in range(360):
+    for _ in range(315):
         bench.poll(costs=False)
     assert bench.refused_until(polling=True) == 61
     assert bench.limiter.polls_left(KEY) == 0
-    for _ in range(90):
+    for _ in range(99):
         bench.write()
-    assert bench.refused_until() == 61
+    assert bench.refused_until(write=True) == 61
 
 
 def test_polls_that_cost_are_a_fifth_of_the_hourly_share_at_once() -> None:
@@ -103,12 +103,16 @@ def test_reserve_is_not_for_polling_until_the_hour_is_over() -> None:
 
 
 def test_polls_and_writes_left_are_what_is_let_through() -> None:
-    bench = Bench(GitHubBudget(points_per_minute=100))
-    assert (bench.limiter.polls_left(KEY), bench.limiter.writes_left(KEY)) == (40, 18)
+    bench = Bench(GitHubBudget(points_per_minute=100, polling_points_share=0.4))
+    quarter = 10  # of the minute's 40 polls: those of one run
+    assert (bench.limiter.polls_left(KEY), bench.limiter.writes_left(KEY)) == (quarter, 18)
     for _ in range(4):
         bench.write()
-    assert (bench.limiter.polls_left(KEY), bench.limiter.writes_left(KEY)) == (40, 14)
-    for _ in range(40):
+    assert (bench.limiter.polls_left(KEY), bench.limiter.writes_left(KEY)) == (quarter, 14)
+    for _ in range(35):
+        bench.poll(costs=False)
+    assert bench.limiter.polls_left(KEY) == 5
+    for _ in range(5):
         bench.poll(costs=False)
     assert (bench.limiter.polls_left(KEY), bench.limiter.writes_left(KEY)) == (0, 6)
     assert bench.limiter.refusal(KEY) is None

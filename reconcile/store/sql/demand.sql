@@ -20,7 +20,7 @@ SELECT w.entity_id, COALESCE(w.repo_full_name, ''), w.job_labels, w.k8s_pool, co
        count(*) FILTER (WHERE j.k8s_pod IS NULL), count(*) FILTER (WHERE listed.pod_name IS NULL)
   FROM workers AS w
   LEFT JOIN LATERAL (SELECT k8s_pod FROM jobs WHERE k8s_pod = w.pod_name LIMIT 1) AS j ON true
-  LEFT JOIN unnest(%(pod_names)s::text[]) AS listed(pod_name) ON listed.pod_name = w.pod_name
+  LEFT JOIN unnest(string_to_array(%(pod_names)s, ',')) AS listed(pod_name) ON listed.pod_name = w.pod_name
  WHERE w.status IN ('pending', 'running')
  GROUP BY 1, 2, 3, 4;
 

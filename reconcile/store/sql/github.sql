@@ -4,7 +4,19 @@ SELECT key, token, token_expires_at, auth_failure, auth_failed_at, rate_limit, r
   FROM github_credentials;
 
 -- name: save_credentials
--- Those that changed since they were loaded.
+-- Those that changed since they were loaded, and the failures that began: both or neither, so that
+-- a failure that is remembered has its event, one when it begins and not one for each run.
+WITH failures AS (
+    INSERT INTO installation_events (
+        source, event, outcome, installation_id, app_id, entity_type, entity_id, entity_name,
+        payload, received_at
+    )
+    SELECT 'scheduler', event, 'auth_failed', installation_id, app_id,
+           entity_type::entity_type_enum, entity_id, entity_name, payload, %(now)s
+      FROM jsonb_to_recordset(%(failures)s) AS f(
+           event text, installation_id bigint, app_id bigint, entity_type text, entity_id bigint,
+           entity_name text, payload jsonb)
+)
 INSERT INTO github_credentials AS c (
     key, token, token_expires_at, auth_failure, auth_failed_at, rate_limit, rate_remaining,
     rate_resets_at, blocked_until, recent, updated_at
@@ -21,18 +33,6 @@ SELECT key, decode(token, 'base64'), token_expires_at, auth_failure, auth_failed
        rate_limit = EXCLUDED.rate_limit, rate_remaining = EXCLUDED.rate_remaining,
        rate_resets_at = EXCLUDED.rate_resets_at, blocked_until = EXCLUDED.blocked_until,
        recent = EXCLUDED.recent, updated_at = EXCLUDED.updated_at;
-
--- name: append_auth_failures
--- One row when a failure begins, not one for each run that meets it.
-INSERT INTO installation_events (
-    source, event, outcome, installation_id, app_id, entity_type, entity_id, entity_name, payload,
-    received_at
-)
-SELECT 'scheduler', event, 'auth_failed', installation_id, app_id, entity_type::entity_type_enum,
-       entity_id, entity_name, payload, %(now)s
-  FROM jsonb_to_recordset(%(failures)s) AS f(
-       event text, installation_id bigint, app_id bigint, entity_type text, entity_id bigint,
-       entity_name text, payload jsonb);
 
 -- name: load_scopes
 -- Those whose runners may still be listed at GitHub: it forgets an unused one after a day.

@@ -6,12 +6,12 @@ LOCK TABLE workers IN EXCLUSIVE MODE;
 -- The active ones, and those that the pods in the cluster belong to, with the job each took. Where
 -- the account was renamed since, its scope knows the newer name.
 SELECT w.pod_name, w.installation_id, w.entity_id, COALESCE(s.entity_name, w.entity_name),
-       w.entity_type, w.repo_full_name, w.job_labels, w.k8s_pool, w.k8s_image, w.k8s_node, w.status,
+       w.entity_type, w.repo_full_name, w.job_labels::text, w.k8s_pool, w.k8s_image, w.k8s_node, w.status,
        w.created_at, w.running_at, w.completed_at, j.status, j.started_at, j.ended_at
   FROM (SELECT * FROM workers WHERE status IN ('pending', 'running')
          UNION ALL
         SELECT * FROM workers
-         WHERE pod_name = ANY(%(pod_names)s) AND status NOT IN ('pending', 'running')) AS w
+         WHERE pod_name = ANY(string_to_array(%(pod_names)s, ',')) AND status NOT IN ('pending', 'running')) AS w
   LEFT JOIN github_scopes AS s ON s.entity_id = w.entity_id
                               AND s.repo_full_name = COALESCE(w.repo_full_name, '')
   LEFT JOIN LATERAL (
@@ -23,7 +23,7 @@ SELECT w.pod_name, w.installation_id, w.entity_id, COALESCE(s.entity_name, w.ent
 
 -- name: known_workers
 -- Which of these names are workers, and how they stand.
-SELECT pod_name, status FROM workers WHERE pod_name = ANY(%(pod_names)s);
+SELECT pod_name, status FROM workers WHERE pod_name = ANY(string_to_array(%(pod_names)s, ','));
 
 -- name: mark_workers_running
 UPDATE workers AS w
