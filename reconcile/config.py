@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
-import psycopg
-
-from webhook_fn import dsn, routes
-from webhook_fn.config import ENVIRONMENTS, TCP_SETTINGS
+from webhook_fn.config import app_id, environment_name, routes_table, secured_conninfo
+from webhook_fn.routes import Routes
 
 from . import clock, settings_file
 from .clock import Clock
@@ -69,7 +67,7 @@ class Config:
     settings: Settings
     site: S3Site | FileSite | None
     aws_endpoint_url: str | None
-    routes: routes.Routes | None
+    routes: Routes | None
     clock: Clock = field(compare=False)
     sources: Mapping[str, str] = field(compare=False)  # where each variable's value is from
 
@@ -131,13 +129,13 @@ class _Environment:
         return result
 
     def read_app(self, number: str, key: str) -> AppConfig | None:
-        app_id = self.read(number, _app_id)
+        found = self.read(number, app_id)
         private_key = self.read(key, _private_key)
         if self._environ.get(key, "").startswith("@"):
             self.sources[key] = self._environ[key][1:]
-        if app_id is None or private_key is None:
+        if found is None or private_key is None:
             return None
-        return AppConfig(app_id, private_key)
+        return AppConfig(found, private_key)
 
     @property
     def in_cluster(self) -> bool:
@@ -148,7 +146,7 @@ class _Environment:
 def from_environment(environ: Mapping[str, str]) -> Config:
     """Raises ConfigError, naming every variable at fault."""
     env = _Environment(environ)
-    environment = env.read("RUNNERS_ENV", _environment)
+    environment = env.read("RUNNERS_ENV", environment_name)
     conninfo = env.read("POSTGRES_URL", _conninfo)
     github_api_url = env.read("GITHUB_API_URL", _http_url, default=DEFAULT_GITHUB_API_URL)
     organization = env.read_app("GHAPP_ORG_ID", "GHAPP_ORG_PRIVATE_KEY")
@@ -167,7 +165,7 @@ def from_environment(environ: Mapping[str, str]) -> Config:
     settings = env.read_file("RUNNERS_CONFIG", settings_file.load)
     site = env.read_optional("SITE_URL", _site)
     aws_endpoint_url = env.read_optional("AWS_ENDPOINT_URL", _http_url)
-    table = env.read_file("ROUTES_FILE", _routes)
+    table = env.read_file("ROUTES_FILE", routes_table)
     simulated = env.read_optional("RUNNERS_CLOCK", _clock)
     if (
         env.faults
@@ -197,29 +195,8 @@ def from_environment(environ: Mapping[str, str]) -> Config:
     )
 
 
-def _environment(value: str) -> str:
-    if value not in ENVIRONMENTS:
-        raise ValueError("must be prod or staging")
-    return value
-
-
 def _conninfo(value: str) -> str:
-    try:
-        return dsn.secured(
-            value,
-            connect_timeout=CONNECT_TIMEOUT_SECONDS,
-            application_name="reconcile",
-            **TCP_SETTINGS,
-        )
-    except psycopg.ProgrammingError:
-        # The value holds a password, and libpq's message quotes the value.
-        raise ValueError("is not a PostgreSQL connection string") from None
-
-
-def _app_id(value: str) -> int:
-    if not (value.isascii() and value.isdigit() and 0 < int(value) < 2**63):
-        raise ValueError("must be the number of a GitHub App")
-    return int(value)
+    return secured_conninfo(value, "reconcile", CONNECT_TIMEOUT_SECONDS)
 
 
 def _private_key(value: str) -> str:
@@ -292,13 +269,6 @@ def _site(value: str) -> S3Site | FileSite:
     if parts.scheme == "s3" and _BUCKET.fullmatch(parts.netloc):
         return S3Site(parts.netloc, parts.path.strip("/"))
     raise ValueError("must be s3://bucket/prefix or file:///directory")
-
-
-def _routes(value: str) -> routes.Routes:
-    try:
-        return routes.load(Path(value))
-    except routes.RoutesError as error:
-        raise ValueError(str(error)) from error
 
 
 def _clock(value: str) -> Clock:

@@ -66,12 +66,12 @@ def from_environment(environ: Mapping[str, str]) -> Config:
             faults.append(f"{name} {error}")
             return None
 
-    environment = read("RUNNERS_ENV", _environment)
+    environment = read("RUNNERS_ENV", environment_name)
     conninfo = read("POSTGRES_URL", _conninfo)
     secret = read("GHAPP_WEBHOOK_SECRET", str.encode)
-    organization = read("GHAPP_ORG_ID", _app_id)
-    personal = read("GHAPP_PERSONAL_ID", _app_id)
-    table = read("ROUTES_FILE", _routes, default=str(routes.PACKAGED))
+    organization = read("GHAPP_ORG_ID", app_id)
+    personal = read("GHAPP_PERSONAL_ID", app_id)
+    table = read("ROUTES_FILE", routes_table, default=str(routes.PACKAGED))
     staging_url = None
     if environ.get("STAGING_URL"):
         staging_url = read("STAGING_URL", _http_url)
@@ -92,18 +92,25 @@ def from_environment(environ: Mapping[str, str]) -> Config:
     return Config(environment, conninfo, secret, Apps(organization, personal), table, staging_url)
 
 
-def _environment(value: str) -> str:
+def _conninfo(value: str) -> str:
+    return secured_conninfo(value, "webhook_fn", CONNECT_TIMEOUT_SECONDS)
+
+
+# The run reads these settings too. Each raises ValueError with what must be.
+
+
+def environment_name(value: str) -> str:
     if value not in ENVIRONMENTS:
         raise ValueError("must be prod or staging")
     return value
 
 
-def _conninfo(value: str) -> str:
+def secured_conninfo(value: str, application_name: str, connect_timeout: int) -> str:
     try:
         return dsn.secured(
             value,
-            connect_timeout=CONNECT_TIMEOUT_SECONDS,
-            application_name="webhook_fn",
+            connect_timeout=connect_timeout,
+            application_name=application_name,
             **TCP_SETTINGS,
         )
     except psycopg.ProgrammingError:
@@ -111,13 +118,13 @@ def _conninfo(value: str) -> str:
         raise ValueError("is not a PostgreSQL connection string") from None
 
 
-def _app_id(value: str) -> int:
+def app_id(value: str) -> int:
     if not (value.isascii() and value.isdigit() and 0 < int(value) < 2**63):
         raise ValueError("must be the number of a GitHub App")
     return int(value)
 
 
-def _routes(value: str) -> routes.Routes:
+def routes_table(value: str) -> routes.Routes:
     try:
         return routes.load(Path(value))
     except routes.RoutesError as error:

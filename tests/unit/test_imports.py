@@ -73,13 +73,13 @@ def test_the_two_simulators_meet_only_in_the_world() -> None:
 
 
 RUN = ROOT / "reconcile"
-# Who speaks to the outside, and by what. config.py only tells a connection string from none.
+# Who speaks to the outside, and by what.
 ADAPTED = {
     "requests": ("github/",),
     "jwt": ("github/",),
     "cryptography": ("github/",),
     "kubernetes": ("kube/",),
-    "psycopg": ("store/", "config.py"),
+    "psycopg": ("store/",),
     "boto3": ("check.py",),
     "botocore": ("check.py",),
 }
