@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import json
+import logging
 import os
 import sys
 import threading
@@ -11,29 +12,48 @@ from collections.abc import Mapping, Sequence
 from . import config, log
 from .errors import BusyError, ConfigError, StoreError
 
-DONE, FAILED, UNUSABLE = 0, 1, 2
+DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 # How much longer than its deadline a run may take to come to its end before it is ended: every
 # wait inside is bounded, so this is for what nobody thought of.
 PATIENCE_SECONDS = 60
+HINT = " (`reconcile check` says more)"
+
+
+class _Lines(logging.Handler):
+    """What libraries have to say comes in the same lines."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log.emit("library", logger=record.name, level=record.levelname, message=record.getMessage())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
+    logging.basicConfig(handlers=[_Lines()], level=logging.ERROR)
     try:
         return int(given.command(given, os.environ))
+    except KeyboardInterrupt:
+        log.emit("run", status="interrupted")
+        return INTERRUPTED
     except ConfigError as error:
         log.emit("config_error", error=str(error))
+        if given.json:
+            print(json.dumps({"status": "failed", "error": str(error)}))  # noqa: T201
         return UNUSABLE
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="reconcile", description="Runners for GitHub Actions on RISC-V boards."
+        prog="reconcile",
+        description="Runners for GitHub Actions on RISC-V boards.",
+        epilog="Settings come from the environment: see docs/configuration.md. Exit codes: 0 done, "
+        "1 something failed and the rest was done, 2 it could not run.",
     )
     commands = parser.add_subparsers(title="commands", required=True)
     run = commands.add_parser("run", help="every phase, once, and exit")
     run.add_argument("--dry-run", action="store_true", help="print the plan and change nothing")
-    run.add_argument("--json", action="store_true", help="print what was done as JSON")
+    run.add_argument(
+        "--json", action="store_true", help="print what was done, or would be, as JSON"
+    )
     run.set_defaults(command=_run)
     check = commands.add_parser("check", help="verify the settings and all they lead to")
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -53,11 +73,10 @@ def _run(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
     except BusyError as error:
         return _did_not_run(given, DONE, status="skipped", message=str(error))
     except StoreError as error:
-        return _did_not_run(given, UNUSABLE, status="failed", error=str(error))
+        return _did_not_run(given, UNUSABLE, status="failed", error=f"{error}{HINT}")
     totals = dataclasses.asdict(report.totals)
     log.emit(
         "run",
-        run_id=report.run_id,
         status=report.status,
         error=report.error,
         seconds=round(report.seconds, 3),
@@ -90,7 +109,7 @@ def _dry_run(given: argparse.Namespace, settings: config.Config) -> int:
     try:
         found = dry_run.dry_run(settings)
     except StoreError as error:
-        return _did_not_run(given, UNUSABLE, status="failed", error=str(error))
+        return _did_not_run(given, UNUSABLE, status="failed", error=f"{error}{HINT}")
     print(json.dumps(found.document(), indent=2) if given.json else found.text())  # noqa: T201
     return FAILED if found.problems else DONE
 

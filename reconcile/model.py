@@ -63,7 +63,7 @@ class Scope:
 
     @property
     def is_organization(self) -> bool:
-        return self.repo_full_name is None
+        return self.entity_type == ORGANIZATION
 
     @property
     def key(self) -> tuple[int, str]:

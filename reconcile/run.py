@@ -27,7 +27,7 @@ Sleep = Callable[[float], None]
 @dataclass(slots=True)
 class RunReport:
     started_at: datetime
-    run_id: int | None = None
+    run_id: int
     phases: list[PhaseRecord] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     seconds: float = 0
@@ -73,8 +73,9 @@ def run(config: Config, sleep: Sleep = time.sleep) -> RunReport:
     """Raises BusyError, or StoreError or ConfigError if it could not even begin."""
     started = time.monotonic()
     with opened(config, sleep=sleep) as (context, github):
-        report = RunReport(context.now())
-        report.run_id = store.runs.start(context.database, report.started_at)
+        now = context.now()
+        report = RunReport(now, store.runs.start(context.database, now))
+        log.bind(config.clock, run_id=report.run_id)
         for name, phase in phases(config):
             _do(context, github, name, phase, report)
         _finish(context, report)
@@ -195,10 +196,7 @@ def _remember(context: Context, github: GitHubClient) -> None:
 
 
 def _finish(context: Context, report: RunReport) -> None:
-    if report.run_id is None:
-        return
     try:
-        store.runs.forget(context.database, context.now())
         store.runs.finish(
             context.database,
             report.run_id,
@@ -208,5 +206,6 @@ def _finish(context: Context, report: RunReport) -> None:
             report.totals,
             context.now(),
         )
+        store.runs.forget(context.database, context.now())
     except StoreError as error:
         report.error = str(error)

@@ -1,6 +1,6 @@
 """What RUNNERS_CONFIG can say, with the defaults of what it leaves out. Times are in seconds.
 
-Everything here is data; `config.py` reads it from TOML and refuses what does not fit.
+Everything here is data; `settings_file.py` reads it from TOML and refuses what does not fit.
 """
 
 import fnmatch

@@ -28,7 +28,9 @@ class Range:
         return self.low <= value <= self.high
 
 
+POINTS_OF_A_WRITE = 5
 SECONDS = Range(0.001, YEAR, "a positive number of seconds, at most a year")
+DAY = Range(0.001, 86_400, "a positive number of seconds, at most a day")
 COUNT = Range(1, 1_000_000, "a positive whole number, at most 1000000")
 WORKERS = Range(0, 1_000_000, "a whole number from 0 to 1000000")
 AT_ONCE = Range(1, 100, "a whole number from 1 to 100")
@@ -48,6 +50,9 @@ RANGES = {
     "github.reserve_share": PART,
     "github.parallel": AT_ONCE,  # GitHub takes 100 requests at once
     "run.provision_parallel": AT_ONCE,
+    "run.deadline": DAY,  # PostgreSQL's own limits are not much longer
+    "run.lock_timeout": DAY,
+    "run.statement_timeout": DAY,
     "run.redelivery_attempts": Range(0, 100, "a whole number from 0 to 100"),
 }
 
@@ -204,6 +209,11 @@ class _Reader:
             self.faults.append("back_off.first must not be above back_off.longest")
         if github.polling_points_share > github.points_share:
             self.faults.append("github.polling_points_share must not be above github.points_share")
+        if 0 < github.points_share * github.points_per_minute < POINTS_OF_A_WRITE:
+            self.faults.append(
+                "github.points_share of github.points_per_minute must leave room for a write, "
+                f"which is {POINTS_OF_A_WRITE} points"
+            )
 
 
 def allowed_keys() -> set[str]:

@@ -107,6 +107,7 @@ def environment_name(value: str) -> str:
 
 def secured_conninfo(value: str, application_name: str, connect_timeout: int) -> str:
     try:
+        dsn.check(value)
         return dsn.secured(
             value,
             connect_timeout=connect_timeout,

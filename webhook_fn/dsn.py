@@ -21,6 +21,17 @@ def secured(url: str, **settings: str | int) -> str:
     return make_conninfo(url, **settings)
 
 
+def check(url: str) -> None:
+    """What libpq would find only on connecting. Raises ValueError."""
+    parameters = conninfo_to_dict(url)
+    ports = [port for port in str(parameters.get("port") or "").split(",") if port]
+    if not all(port.isascii() and port.isdigit() and 0 < int(port) < 65536 for port in ports):
+        raise ValueError("must have a port from 1 to 65535")
+    mode = parameters.get("sslmode")
+    if mode is not None and mode not in TLS_MODES | {"disable", "allow", "prefer"}:
+        raise ValueError("must have an sslmode that PostgreSQL knows")
+
+
 def _is_local(parameters: Mapping[str, object]) -> bool:
     if "service" in parameters:
         return False  # It may lead anywhere.

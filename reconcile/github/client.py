@@ -76,11 +76,18 @@ class GitHubClient:
         return self._limiter.polls_left(installation_key(scope.installation_id))
 
     def writes_left(self, scope: Scope) -> int:
-        return self._limiter.writes_left(installation_key(scope.installation_id))
+        left = self._limiter.writes_left(installation_key(scope.installation_id))
+        return left if self._tokens.has(scope) or self._app_refusal(scope) is None else 0
 
     def refusal(self, scope: Scope) -> AccessError | RateLimitedError | None:
-        known = self._tokens.refusal(scope)
+        known: AccessError | RateLimitedError | None = self._tokens.refusal(scope)
+        if known is None and not self._tokens.has(scope):
+            known = self._app_refusal(scope)
         return known or self._limiter.refusal(installation_key(scope.installation_id))
+
+    def _app_refusal(self, scope: Scope) -> RateLimitedError | None:
+        """A token is asked for as the App, which has limits of its own."""
+        return self._limiter.refusal(app_key(self._apps.of(scope).id))
 
     def jobs_of_run(
         self, scope: Scope, repository: str, run_id: int, known: Pages

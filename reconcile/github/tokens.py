@@ -70,6 +70,11 @@ class Tokens:
                 self._missed[key] += 1
                 raise
 
+    def has(self, scope: Scope) -> bool:
+        """Whether there is one at hand."""
+        key = installation_key(scope.installation_id)
+        return self._known(key, self._apps.of(scope)) is not None
+
     def forget(self, scope: Scope, token: str) -> None:
         """GitHub does not know this one any more, if it is still the one."""
         key = installation_key(scope.installation_id)

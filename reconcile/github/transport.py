@@ -124,7 +124,9 @@ class Transport:
                 raise
             except TransientError:
                 wait = random.uniform(*FIRST_WAIT) * 2**attempt  # noqa: S311 no secret
-                if not call.repeatable or attempt == REPEATS or wait >= self._deadline.remaining():
+                # A poll is repeated by the next run.
+                repeats = 0 if call.polling else REPEATS
+                if not call.repeatable or attempt == repeats or wait >= self._deadline.remaining():
                     raise
             self._sleep(wait)
             attempt += 1
@@ -156,7 +158,8 @@ class Transport:
         except requests.RequestException as error:
             if _nothing_was_sent(error):
                 costs = False
-                raise TransientError(f"{call}: GitHub could not be reached.") from error
+                text = f"{call}: GitHub could not be reached ({_cause(error)})."
+                raise TransientError(text) from error
             raise _lost(call, f"no answer ({type(error).__name__})") from error
         finally:
             if call.polling:
@@ -230,6 +233,12 @@ def _nothing_was_sent(error: requests.RequestException) -> bool:
         return True
     cause = error.args[0] if error.args else None
     return isinstance(cause, MaxRetryError) and isinstance(cause.reason, NewConnectionError)
+
+
+def _cause(error: requests.RequestException) -> str:
+    """By its class: a name that is not known, a port that is closed, no time left."""
+    told = error.args[0] if error.args else None
+    return type(told.reason if isinstance(told, MaxRetryError) else error).__name__
 
 
 def _lost(call: Call, what: str) -> TransientError:

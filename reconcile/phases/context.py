@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from ..clock import Clock, Deadline
-from ..errors import AccessError, PermanentError, TransientError
+from ..errors import AccessError, DeadlineError, PermanentError, TransientError
 from ..model import Node, Pod
 from ..ports import Cluster, GitHub
 from ..settings import Settings
@@ -66,6 +66,8 @@ class Context:
     deadline: Deadline
     roll: Callable[[], float] = field(default=lambda: random.uniform(-1, 1))  # noqa: S311 jitter
     view: ClusterView = field(init=False)
+    # Workers that work on what no row tells of: a job that was never stored, say.
+    busy_without_job: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.view = ClusterView(self.cluster)
@@ -74,15 +76,22 @@ class Context:
         return self.clock.now()
 
     def at_once(
-        self, work: Callable[[T], R], items: Iterable[T], threads: int | None = None
+        self, work: Callable[[T], R], items: Iterable[T], *, share: float = 1.0
     ) -> list[tuple[T, R | OutsideError]]:
-        """The work on every item, in parallel, each with what came of it."""
+        """The work on every item, in parallel, each with what came of it: DeadlineError for those
+        that were not begun within that share of the time that is left."""
         given: Sequence[T] = list(items)
         if not given:
             return []
-        threads = min(threads or self.settings.github.parallel, len(given))
-        with ThreadPoolExecutor(threads) as pool:
-            results = pool.map(lambda item: _try(lambda: work(item)), given)
+        until = Deadline(self.deadline.remaining() * share)
+
+        def begun(item: T) -> R:
+            if until.passed:
+                raise DeadlineError("There was no time left for it in this run.")
+            return work(item)
+
+        with ThreadPoolExecutor(min(self.settings.github.parallel, len(given))) as pool:
+            results = pool.map(lambda item: _try(lambda: begun(item)), given)
             return list(zip(given, results, strict=True))
 
 

@@ -52,7 +52,8 @@ def make_plan(context: Context, trouble: Mapping[DemandKey, Trouble]) -> Planned
     pending = sum(group.pending for group in groups)
     if not pending:
         return Planned(Plan([], {}))
-    supply = store.demand.supply(context.database, [pod.name for pod in pods])
+    names = [pod.name for pod in pods]
+    supply = store.demand.supply(context.database, names, context.busy_without_job)
     free = free_boards(nodes, pods, _by_pool(supply))
     spare: Counter[DemandKey] = Counter()
     boards: Counter[tuple[str, int]] = Counter()
@@ -83,16 +84,14 @@ def _candidates(
     free: dict[str, int],
 ) -> list[PendingJob]:
     """No more of each demand than could get a board: thousands may wait behind them."""
-    wanted: Counter[DemandKey] = Counter()
-    for group in groups:
-        if free.get(group.pool):
-            wanted[group.key] += free[group.pool]
-    if not wanted:
-        return []
-    # Those that workers are waiting for come first, and take none of it.
-    return store.demand.oldest_jobs(
-        context.database, {key: take + spare[key] for key, take in wanted.items()}
-    )
+    keys = {group.key for group in groups if free.get(group.pool)}
+    # Those that workers are waiting for come first, in whatever pool, and take none of it.
+    wanted = {
+        (group.key, group.pool): free.get(group.pool, 0) + spare[group.key]
+        for group in groups
+        if group.key in keys
+    }
+    return store.demand.oldest_jobs(context.database, wanted) if wanted else []
 
 
 def _covered(groups: Sequence[Group], spare: Counter[DemandKey]) -> int:
@@ -112,7 +111,10 @@ def _refused(context: Context, jobs: Sequence[PendingJob]) -> dict[int, Wait]:
 
 
 def _tell_jobs(context: Context, trouble: Mapping[DemandKey, Trouble]) -> None:
-    if parked := {key: each for key, each in trouble.items() if each.parked}:
+    now = context.now()
+    if parked := {
+        key: each for key, each in trouble.items() if each.parked and each.retry_at > now
+    }:
         store.demand.tell_jobs_parked(context.database, parked, context.now())
     store.demand.tell_jobs_unparked(context.database, context.now())
 

@@ -29,12 +29,21 @@ class Ledger:
                 self._over.add(worker.demand)
                 del self._trouble[worker.demand]
 
-    def note_failure(self, context: Context, worker: Worker, reason: Reason, now: datetime) -> None:
+    def note_failure(
+        self,
+        context: Context,
+        worker: Worker,
+        reason: Reason,
+        now: datetime,
+        *,
+        outage: bool = False,
+    ) -> None:
+        """`outage`: it was the outside that failed, for everybody."""
         self._scopes.add(worker.scope)
         before = self._trouble.get(worker.demand)
         if counts(worker, reason, before):
             self._trouble[worker.demand] = after_failure(
-                before, reason, now, context.settings.back_off, context.roll
+                before, reason, now, context.settings.back_off, context.roll, outage=outage
             )
             self._changed.add(worker.demand)
             self._over.discard(worker.demand)

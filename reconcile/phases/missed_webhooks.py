@@ -9,31 +9,33 @@ from ..store.github import Redelivery
 from .context import OUTSIDE_ERRORS, Context
 from .outcome import Outcome
 
+# Each costs the App points that its installations' tokens need, too; the rest is the next run's.
+REDELIVERIES_A_RUN = 20
+
 
 def missed_webhooks(context: Context, app_ids: tuple[int, ...]) -> Outcome:
     """Every few minutes: read each App's log from where it was left, and have what failed
     delivered again, a few times, later each time."""
     outcome = Outcome()
     now = context.now()
-    cursors = store.github.load_cursors(context.database)
+    cursors = store.github.load_cursors(context.database, now)
     interval = seconds(context.settings.run.webhook_interval)
     due = [
         app_id
         for app_id in app_ids
-        if app_id not in cursors or now - cursors[app_id][1] >= interval
+        if app_id not in cursors or now - cursors[app_id].read_at >= interval
     ]
-    if not due:
-        return outcome
     newest = {}
     for app_id in due:
-        after = cursors[app_id][0] if app_id in cursors else None
+        after = cursors[app_id].delivery_id if app_id in cursors else None
         try:
             newest[app_id] = _read_log(context, app_id, after, outcome)
         except RateLimitedError:
             pass  # The log stays for three days.
         except OUTSIDE_ERRORS as error:
             outcome.problem(f"the webhook log of App {app_id} could not be read: {error}")
-    _redeliver(context, outcome)
+    if due or any(cursor.redeliveries_due for cursor in cursors.values()):
+        _redeliver(context, outcome)
     # Last: a run that is killed before this leaves the log to the next one, not to a later one.
     for app_id, delivery_id in newest.items():
         store.github.save_cursor(context.database, app_id, delivery_id, now)
@@ -58,7 +60,7 @@ def _read_log(context: Context, app_id: int, after: int | None, outcome: Outcome
 
 
 def _redeliver(context: Context, outcome: Outcome) -> None:
-    due = store.github.due_redeliveries(context.database, context.now())
+    due = store.github.due_redeliveries(context.database, context.now(), REDELIVERIES_A_RUN)
     asked = defaultdict(list)
     for each, result in context.at_once(lambda one: _ask(context, one), due):
         if result is None or isinstance(result, PermanentError):

@@ -5,8 +5,9 @@ and belongs to the pod, so that none is ever left over. All rows are written by 
 calls outside are made by others.
 """
 
+from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -39,7 +40,8 @@ class Group:
 
 
 class UnsettledError(Exception):
-    """Whether the pod was made cannot be told: its row waits for the next run to see."""
+    """Whether the pod was made, or its configuration arrived, was not told in time, or it did all
+    the same: its row waits for the next run to see."""
 
 
 def provision(context: Context, jobs: Sequence[PendingJob], outcome: Outcome) -> None:
@@ -138,15 +140,22 @@ def _make_all(context: Context, ledger: Ledger, attempts: list[Attempt], outcome
     threads = min(context.settings.run.provision_parallel, len(attempts))
     if not threads:
         return
+    left = deque(attempts)
+    under_way: dict[Future[None], Attempt] = {}
     with ThreadPoolExecutor(threads) as pool:
-        under_way = {pool.submit(_make, context, each): each for each in attempts}
-        while under_way:
+        while left or under_way:
+            # No more than can be worked on: if the database is lost, and with it the lock, what
+            # was not begun is not begun.
+            context.database.keep_alive()
+            while left and len(under_way) < threads:
+                attempt = left.popleft()
+                under_way[pool.submit(_make, context, attempt)] = attempt
             done, _ = wait(under_way, return_when=FIRST_COMPLETED)
             for future in done:
                 attempt = under_way.pop(future)
                 again = _settle(context, ledger, attempt, future.exception(), outcome)
                 if again is not None:
-                    under_way[pool.submit(_make, context, again)] = again
+                    left.append(again)
 
 
 def _settle(
@@ -186,8 +195,9 @@ def _make(context: Context, attempt: Attempt) -> None:
     try:
         uid = _create_pod(context, worker)
         _hand_over(context, worker, uid, jit)
-    except OUTSIDE_ERRORS:
-        _take_back(context, worker, jit, uid)
+    except OUTSIDE_ERRORS as error:
+        if not _take_back(context, worker, jit, uid):
+            raise UnsettledError(f"its runner took a job all the same: {error}") from error
         raise
 
 
@@ -223,16 +233,21 @@ def _hand_over(context: Context, worker: Worker, uid: str, jit: JitConfig) -> No
         raise PermanentError(str(error)) from error
 
 
-def _take_back(context: Context, worker: Worker, jit: JitConfig, uid: str | None) -> None:
+def _take_back(context: Context, worker: Worker, jit: JitConfig, uid: str | None) -> bool:
     """The registration, and the pod if it was made: at once where that works; the next run finds
-    what is left. A pod of the same name that is not this one's is somebody else's."""
+    what is left. A pod of the same name that is not this one's is somebody else's.
+
+    False: the configuration did arrive, and its runner is busy. Then nothing is touched.
+    """
     try:
-        context.github.delete_runner(worker.scope, jit.runner_id)
+        if not context.github.delete_runner(worker.scope, jit.runner_id):
+            return False
         pod = context.cluster.find_pod(worker.pod_name) if uid else None
         if pod is not None and pod.uid == uid:
             context.cluster.delete_pod(pod)
     except OUTSIDE_ERRORS as error:
         log.emit("left_for_the_next_run", worker=worker.pod_name, error=str(error))
+    return True
 
 
 def _made(worker: Worker, outcome: Outcome) -> None:
@@ -242,6 +257,7 @@ def _made(worker: Worker, outcome: Outcome) -> None:
         "worker_provisioned",
         worker=worker.pod_name,
         entity=worker.scope.entity_name,
+        repository=worker.scope.repo_full_name,
         pool=worker.pool,
         labels=",".join(worker.labels),
     )
@@ -256,7 +272,8 @@ def _failed(
     with context.database.transaction():
         store.workers.fail(context.database, Failure(worker, reason, str(error)), None, now)
         if not isinstance(error, DeadlineError):  # That was our own doing.
-            ledger.note_failure(context, worker, reason, now)
+            outage = isinstance(error, TransientError)
+            ledger.note_failure(context, worker, reason, now, outage=outage)
             ledger.save(context)
         if isinstance(error, NotFoundError):  # Perhaps the group is: it is looked up anew.
             store.github.save_groups(context.database, {worker.scope: (None, None)})
@@ -264,4 +281,11 @@ def _failed(
     outcome.did[f"workers failed ({reason})"] += 1
     if not limited:
         outcome.problem(f"{worker.pod_name} could not be provisioned: {error}")
-    log.emit("worker_failed", worker=worker.pod_name, reason=reason, message=str(error))
+    log.emit(
+        "worker_failed",
+        worker=worker.pod_name,
+        reason=reason,
+        message=str(error),
+        entity=worker.scope.entity_name,
+        pool=worker.pool,
+    )

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from .. import log, store
-from ..errors import AccessError, NotFoundError, RateLimitedError
+from ..errors import AccessError, DeadlineError, NotFoundError, RateLimitedError
 from ..model import JobReason, Pages, RemoteJob
 from ..policy.health import seconds
 from ..policy.jobs import ActiveJob, Change, is_stuck_if_over, judge
 from ..store.jobs import Poll, Target
 from .context import Context, OutsideError
 from .outcome import Outcome
+from .writing import write_all
 
+SHARE_OF_TIME = 0.25  # of the run's: a GitHub that hangs must not keep it from all the rest
 KEPT_BACK = 10  # one poll in so many is not for listings
 RUN_ASKED_AGAIN = 3  # times the age at which it was first asked whether the run is over
 
@@ -47,7 +49,9 @@ def sync_jobs(context: Context) -> Outcome:
     if not targets:
         return outcome
     known = store.jobs.load_pages(context.database, targets)
-    answers = context.at_once(lambda target: _look(context, target, known), targets)
+    answers = context.at_once(
+        lambda target: _look(context, target, known), targets, share=SHARE_OF_TIME
+    )
     looks = _sort_out(context, answers, outcome)
     jobs = store.jobs.jobs_of(context.database, [look.target for look in looks])
     outcome.jobs_checked = len(jobs)
@@ -110,7 +114,7 @@ def _sort_out(
             if answer.gone:
                 gone[target.scope.installation_id] = target.scope.entity_name
             troubles[str(answer)] += not answer.gone
-        elif isinstance(answer, RateLimitedError):
+        elif isinstance(answer, RateLimitedError | DeadlineError):
             outcome.did["workflow runs left for later"] += 1
         else:
             troubles[str(answer)] += 1
@@ -240,10 +244,15 @@ def _apply(
     """All of it or nothing: an ETag is kept only with what its answer changed."""
     database, now = context.database, context.now()
     with database.transaction():
-        if changes.advance:
-            updated = store.jobs.advance(database, changes.advance, now)
-            outcome.did["jobs advanced"] += updated
-            outcome.jobs_updated += updated
+        updated = write_all(
+            context,
+            changes.advance,
+            lambda jobs: store.jobs.advance(database, jobs, now),
+            lambda job: f"job {job.job_id}",
+            outcome,
+        )
+        outcome.did["jobs advanced"] += updated
+        outcome.jobs_updated += updated
         _give_up(context, changes, Change.GIVE_UP_GONE, JobReason.JOB_GONE, outcome)
         _give_up(context, changes, Change.GIVE_UP_STUCK, JobReason.STUCK_QUEUED, outcome)
         if missed := changes.by_kind.get(Change.MISS):

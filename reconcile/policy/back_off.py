@@ -43,10 +43,20 @@ def counts(worker: Worker, reason: Reason, before: Trouble | None) -> bool:
 
 
 def after_failure(
-    before: Trouble | None, reason: Reason, now: datetime, settings: BackOff, roll: Roll
+    before: Trouble | None,
+    reason: Reason,
+    now: datetime,
+    settings: BackOff,
+    roll: Roll,
+    *,
+    outage: bool = False,
 ) -> Trouble:
+    """An outage of GitHub or the cluster befalls all demands alike: it backs them off, but does
+    not park them, or an hour would be lost to some minutes."""
     failures = (before.failures if before else 0) + 1
-    parked = failures >= settings.park_after
+    if outage:
+        failures = max(1, min(failures, settings.park_after - 1))
+    parked = failures >= settings.park_after and not outage
     # Capped before it is computed: 2 to the power of a large number is no float.
     doublings = min(failures - 1, 32)
     wait = settings.longest if parked else min(settings.longest, settings.first * 2**doublings)

@@ -55,6 +55,7 @@ class Verdict:
 
 KEEP = Verdict(Fate.KEEP)
 COMPLETE = Verdict(Fate.COMPLETE)
+NEVER_STARTED = 3  # times the limit for pending pods
 VIEWS: tuple[RunnerView, ...] = (
     Unseen.UNKNOWN,
     Unseen.ABSENT,
@@ -171,7 +172,11 @@ def _pending(pod: Pod, runner: RunnerView, now: datetime, limits: Timeouts) -> V
     if pod.node is None:
         message = "No node took the pod in time."
     elif runner is Unseen.UNKNOWN:
-        return KEEP  # It may have started since it was listed.
+        if age < NEVER_STARTED * seconds(limits.pod_pending) or pod.started_at is not None:
+            return KEEP  # It may have started since it was listed.
+        # GitHub cannot be asked, for whatever reason; what never started runs nothing, and is
+        # deleted only if it still has not.
+        stop, message = Stop.DELETE, "The pod never started, and GitHub cannot be asked about it."
     else:
         why = f" ({pod.waiting})" if pod.waiting else ""
         message = f"The pod did not start in time{why}."

@@ -2,6 +2,9 @@
 
 import contextlib
 import json
+import re
+import select
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +19,11 @@ from ..errors import BusyError, StoreError
 from ..settings import RunLimits
 
 T = TypeVar("T")
+SILENCE_SECONDS = 5
+DEAD_SESSION_SECONDS = 120  # beyond a run's deadline
+# NUL and halves of surrogate pairs are no text to PostgreSQL. Escaped, whole pairs look alike.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_PERHAPS_UNSTORABLE = re.compile(r"\\u(?:0000|d[89a-f])")
 Parameters = Mapping[str, Any]
 
 QUERIES = {
@@ -30,17 +38,18 @@ class Database:
 
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         self._connection = connection
+        self._spoke_at = 0.0
         self.statements = 0
 
     def execute(self, name: str, parameters: Parameters | None = None) -> int:
         """How many rows it touched."""
-        self.statements += 1
+        self._count()
         with _translated(name):
             return self._connection.execute(QUERIES[name], parameters).rowcount
 
     def fetch(self, name: str, parameters: Parameters | None, row: Callable[..., T]) -> list[T]:
         """Every row as `row(*columns)`, which fails on a column too many."""
-        self.statements += 1
+        self._count()
         with _translated(name), self._connection.cursor(row_factory=args_row(row)) as cursor:
             return cursor.execute(QUERIES[name], parameters).fetchall()
 
@@ -51,10 +60,23 @@ class Database:
         with _translated("transaction"), self._connection.transaction():
             yield
 
+    def _count(self) -> None:
+        self.statements += 1
+        self._spoke_at = time.monotonic()
+
     @property
     def broken(self) -> bool:
         """Whether there is nothing more to be done with it."""
         return self._connection.closed
+
+    def keep_alive(self) -> None:
+        """Raises StoreError if the connection is lost, and the run's lock with it, which a server
+        says unasked. Asked now and then, while other things take long."""
+        if self._connection.closed:
+            raise StoreError("The connection to the database is lost.")
+        unasked, _, _ = select.select([self._connection.fileno()], [], [], 0)
+        if unasked or time.monotonic() - self._spoke_at > SILENCE_SECONDS:
+            self.execute("ping")
 
     def close(self) -> None:
         self._connection.close()
@@ -82,6 +104,8 @@ def connect(
                 "statement_timeout": f"{limits.statement_timeout}s",
                 "lock_timeout": f"{limits.lock_timeout}s",
                 "read_only": "on" if read_only else "off",
+                # A machine that died says no goodbye: the server ends its session, and its locks.
+                "silence": f"{limits.deadline + DEAD_SESSION_SECONDS}s",
             },
         )
         if read_only:
@@ -125,6 +149,24 @@ def joined(names: Iterable[str]) -> str:
     return ",".join(names)
 
 
-def as_json(rows: Sequence[Mapping[str, Any]]) -> Jsonb:
-    """Rows for a statement that reads them with jsonb_to_recordset."""
-    return Jsonb(rows, dumps=lambda value: json.dumps(value, default=str))
+def as_json(value: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Jsonb:
+    """A document, or rows for a statement that reads them with jsonb_to_recordset. Whatever text
+    the outside sent: what PostgreSQL cannot store is replaced."""
+    return Jsonb(value, dumps=_dumps)
+
+
+def _dumps(value: Any) -> str:
+    text = json.dumps(value, default=str)
+    if _PERHAPS_UNSTORABLE.search(text):
+        text = json.dumps(_storable(value), default=str)
+    return text
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, Mapping):
+        return {_storable(name): _storable(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(each) for each in value]
+    return value

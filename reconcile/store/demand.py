@@ -48,7 +48,9 @@ def oldest_pending(database: Database) -> dict[DemandKey, datetime]:
     return dict(database.fetch("oldest_pending", None, row))
 
 
-def supply(database: Database, pod_names: Sequence[str]) -> list[Supply]:
+def supply(database: Database, pod_names: Sequence[str], busy: Iterable[str]) -> list[Supply]:
+    """`busy`: workers that are known to work, though no job says so."""
+
     def row(
         entity_id: int,
         repo: str,
@@ -60,12 +62,16 @@ def supply(database: Database, pod_names: Sequence[str]) -> list[Supply]:
     ) -> Supply:
         return Supply(DemandKey(entity_id, repo, tuple(labels)), pool, workers, spare, unseen)
 
-    return database.fetch("supply_groups", {"pod_names": joined(pod_names)}, row)
+    return database.fetch(
+        "supply_groups", {"pod_names": joined(pod_names), "busy": joined(busy)}, row
+    )
 
 
-def oldest_jobs(database: Database, wanted: Mapping[DemandKey, int]) -> list[PendingJob]:
-    """Of each demand that many, oldest first over all."""
-    rows = [_key(key) | {"take": take} for key, take in wanted.items()]
+def oldest_jobs(
+    database: Database, wanted: Mapping[tuple[DemandKey, str], int]
+) -> list[PendingJob]:
+    """Of each demand in each pool that many, oldest first over all."""
+    rows = [_key(key) | {"k8s_pool": pool, "take": take} for (key, pool), take in wanted.items()]
     return database.fetch("oldest_jobs", {"wanted": as_json(rows)}, _pending_job)
 
 

@@ -19,6 +19,7 @@ class KnownScope:
     group_id: int | None
     group_setting: bool | None
     pages: Pages
+    used_at: datetime
     swept_at: datetime | None
 
 
@@ -27,7 +28,6 @@ class Redelivery:
     app_id: int
     guid: str
     delivery_id: int
-    attempts: int
 
 
 def load_credentials(database: Database) -> list[Credential]:
@@ -93,15 +93,20 @@ def make_sweep_due(database: Database, scopes: Iterable[Scope]) -> None:
     database.execute("make_sweep_due", {"scopes": keys})
 
 
-def load_cursors(database: Database) -> dict[int, tuple[int | None, datetime]]:
-    """By App: the newest delivery seen, and when its log was read."""
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far an App's webhook log was read."""
 
-    def entry(
-        app_id: int, delivery_id: int | None, read_at: datetime
-    ) -> tuple[int, tuple[int | None, datetime]]:
-        return app_id, (delivery_id, read_at)
+    app_id: int
+    delivery_id: int | None  # the newest that failed
+    read_at: datetime
+    redeliveries_due: bool
 
-    return dict(database.fetch("load_cursors", None, entry))
+
+def load_cursors(database: Database, now: datetime) -> dict[int, Cursor]:
+    """By App."""
+    cursors = database.fetch("load_cursors", {"now": now}, Cursor)
+    return {cursor.app_id: cursor for cursor in cursors}
 
 
 def save_cursor(database: Database, app_id: int, delivery_id: int | None, now: datetime) -> None:
@@ -131,8 +136,8 @@ def note_failed(
     database.execute("note_failed_deliveries", parameters)
 
 
-def due_redeliveries(database: Database, now: datetime) -> list[Redelivery]:
-    return database.fetch("due_redeliveries", {"now": now}, Redelivery)
+def due_redeliveries(database: Database, now: datetime, most: int) -> list[Redelivery]:
+    return database.fetch("due_redeliveries", {"now": now, "most": most}, Redelivery)
 
 
 def redelivered(database: Database, app_id: int, guids: Sequence[str]) -> None:
@@ -177,10 +182,11 @@ def _known_scope(
     group_id: int | None,
     group_setting: bool | None,
     pages: Pages,
+    used_at: datetime,
     swept_at: datetime | None,
 ) -> KnownScope:
     scope = Scope(installation_id, entity_id, entity_name, entity_type, repo_full_name or None)
-    return KnownScope(scope, group_id, group_setting, pages, swept_at)
+    return KnownScope(scope, group_id, group_setting, pages, used_at, swept_at)
 
 
 def _scope_key(scope: Scope) -> Json:

@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from ..model import JobReason, Json, Pages, RemoteJob, Scope, Status
 from ..policy.jobs import REMOTE_STATUS, ActiveJob
-from .database import Database, as_json
+from .database import Database, as_json, joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,16 @@ def mark_found(database: Database, job_ids: Sequence[int]) -> None:
 def fail(
     database: Database, job_ids: Sequence[int], reason: JobReason, message: str, now: datetime
 ) -> int:
+    """One that is stuck in the queue is not one that was taken meanwhile."""
+    stuck = reason is JobReason.STUCK_QUEUED
     return database.execute(
         "fail_jobs",
-        {"job_ids": list(job_ids), "failure_info": failure_info(reason, message, now), "now": now},
+        {
+            "job_ids": list(job_ids),
+            "expected": ["pending"] if stuck else ["pending", "running"],
+            "failure_info": failure_info(reason, message, now),
+            "now": now,
+        },
     )
 
 
@@ -131,6 +138,10 @@ def ban(
     )
 
 
+def runners_at_work(database: Database, names: Sequence[str]) -> set[str]:
+    return set(database.fetch("runners_at_work", {"names": joined(names)}, str))
+
+
 def failure_info(reason: JobReason, message: str, now: datetime) -> Jsonb:
     details: Json = {
         "version": 2,
@@ -138,7 +149,7 @@ def failure_info(reason: JobReason, message: str, now: datetime) -> Jsonb:
         "message": message,
         "at": now.isoformat(timespec="seconds"),
     }
-    return Jsonb(details)
+    return as_json(details)
 
 
 def _keys(targets: Sequence[Target]) -> Mapping[str, list[int]]:

@@ -5,8 +5,6 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from psycopg.types.json import Jsonb
-
 from ..model import Failure, Json, Pod, Scope, Status, Worker
 from .database import Database, as_json, joined
 
@@ -55,7 +53,7 @@ def fail(database: Database, failure: Failure, node: str | None, now: datetime) 
         "fail_worker",
         {
             "pod_name": failure.worker.pod_name,
-            "failure_info": Jsonb(info),
+            "failure_info": as_json(info),
             "node": node,
             "now": now,
         },

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ... import log, store
-from ...errors import RateLimitedError, StoreError
+from ...errors import DeadlineError, RateLimitedError, StoreError
 from ...model import Failure, Json, Pod, Reason, Worker
 from ...policy.health import Stop, Verdict
 from ..context import Context
 from ..outcome import Outcome
 from .fleet import Fleet
+
+SHARE_OF_TIME = 0.5  # of what is left of the run's: something must be left for what comes next
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,15 @@ class Ending:
 
 
 def end(context: Context, fleet: Fleet, endings: Sequence[Ending], outcome: Outcome) -> None:
-    prepared = context.at_once(lambda each: _prepare(context, fleet, each), endings)
+    prepared = context.at_once(
+        lambda each: _prepare(context, fleet, each), endings, share=SHARE_OF_TIME
+    )
     failed: list[Ending] = []
     for ending, details in prepared:
-        fleet.left_alone.add(ending.worker.pod_name)
-        if isinstance(details, RateLimitedError):
-            continue  # It is judged anew when GitHub may be asked again.
+        fleet.decided.add(ending.worker.pod_name)
+        if isinstance(details, RateLimitedError | DeadlineError):
+            outcome.did["workers left for the next run"] += 1
+            continue  # It is judged anew when there is time, and GitHub may be asked.
         if isinstance(details, Exception):
             outcome.problem(f"{ending.worker.pod_name} could not be ended: {details}")
         elif details is None:
@@ -57,7 +62,11 @@ def _prepare(context: Context, fleet: Fleet, ending: Ending) -> Json | None:
         if runner is not None and not context.github.delete_runner(worker.scope, runner.id):
             return None
         fleet.runners.removed(worker.scope, worker.pod_name)
-    return {} if ending.pod is None else context.cluster.diagnose(ending.pod)
+    if ending.pod is None:
+        return {}
+    details = context.cluster.diagnose(ending.pod)
+    context.deadline.limit(0)  # What was cut short by the run's end is no diagnosis.
+    return details
 
 
 def _write_down(
@@ -102,5 +111,5 @@ def _stop(context: Context, pod: Pod, how: Stop) -> None:
     if how is Stop.DEADLINE:
         context.cluster.stop_pod(pod.name)
     else:
-        # A pod that a node took after all since it was listed is judged anew.
+        # One that a node took after all since it was listed is left; it goes with the strays.
         context.cluster.delete_pod(pod, force=how is Stop.FORCE, unchanged=how is Stop.DELETE)

@@ -1,7 +1,7 @@
 """The snapshot that all steps look at."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from ... import log, store
 from ...model import DemandKey, Pod, Worker
@@ -10,6 +10,8 @@ from ..context import OUTSIDE_ERRORS, Context
 from ..ledger import Ledger
 from ..outcome import Outcome
 from .runners import Runners
+
+LOST_WEBHOOK_FOUND = timedelta(minutes=5)
 
 
 @dataclass(slots=True)
@@ -21,7 +23,7 @@ class Fleet:
     unreachable: frozenset[str]  # nodes; empty also if they could not be listed
     runners: Runners
     ledger: Ledger
-    left_alone: set[str] = field(default_factory=set)  # decided in an earlier step
+    decided: set[str] = field(default_factory=set)  # decided in an earlier step
     _waiting: dict[DemandKey, datetime] | None = None
 
     def pod(self, worker: Worker) -> Pod | None:
@@ -31,11 +33,11 @@ class Fleet:
         return pod is not None and pod.node in self.unreachable
 
     def undecided(self) -> list[Worker]:
-        return [each for each in self.active.values() if each.pod_name not in self.left_alone]
+        return [each for each in self.active.values() if each.pod_name not in self.decided]
 
     def verdict(self, context: Context, worker: Worker) -> Verdict:
         """KEEP for what is decided already, and for all while the pods are unknown."""
-        if self.pods is None or worker.pod_name in self.left_alone:
+        if self.pods is None or worker.pod_name in self.decided:
             return KEEP
         pod = self.pod(worker)
         return classify(
@@ -78,7 +80,21 @@ def observe(context: Context, outcome: Outcome) -> Fleet:
     )
     fleet.ledger.note_success(fleet.active.values())
     _look_where_it_matters(context, fleet, outcome)
+    context.busy_without_job = _busy_without_job(fleet)
     return fleet
+
+
+def _busy_without_job(fleet: Fleet) -> set[str]:
+    """Whatever they work on, it is no job that waits here. A job whose webhook was lost is found
+    sooner than this believes it."""
+    return {
+        name
+        for name in fleet.runners.busy()
+        if (worker := fleet.active.get(name)) is not None
+        and worker.job_status is None
+        and worker.running_at is not None
+        and fleet.now - worker.running_at >= LOST_WEBHOOK_FOUND
+    }
 
 
 def _look_where_it_matters(context: Context, fleet: Fleet, outcome: Outcome) -> None:

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from ... import log, store
-from ...errors import StoreError
-from ...model import Pod, Status, Worker
+from ... import store
+from ...model import Pod, Status
 from ...policy.health import Fate
 from ..context import Context
 from ..outcome import Outcome
+from ..writing import write_all
 from .ending import Ending, end
 from .fleet import Fleet
-
-Pair = tuple[Worker, Pod]
 
 
 def sync(context: Context, fleet: Fleet, outcome: Outcome) -> None:
@@ -23,52 +21,25 @@ def sync(context: Context, fleet: Fleet, outcome: Outcome) -> None:
         if pod.terminal:
             verdict = fleet.verdict(context, worker)
             if verdict.fate is Fate.COMPLETE:
-                completed.append((worker, pod))
+                completed.append(pod)
             else:
                 failed.append(Ending(worker, pod, verdict))
         elif pod.phase == "Running" and worker.status is Status.PENDING:
-            started.append((worker, pod))
+            started.append(pod)
         elif pod.node is not None and worker.node is None:
-            placed.append((worker, pod))
+            placed.append(pod)
     database, now = context.database, fleet.now
-    outcome.did["workers started"] += _write(
-        context, started, lambda pairs: store.workers.mark_running(database, _pods(pairs), now),
-        outcome,
-    )  # fmt: skip
-    _write(context, placed, lambda pairs: store.workers.place(database, _pods(pairs), now), outcome)
-    outcome.did["workers completed"] += _write(
-        context,
-        completed,
-        lambda pairs: store.workers.complete(database, [(p.name, p) for p in _pods(pairs)], now),
-        outcome,
+
+    def write(pods: Sequence[Pod], statement: Callable[[Sequence[Pod]], int]) -> int:
+        return write_all(context, pods, statement, lambda pod: pod.name, outcome)
+
+    outcome.did["workers started"] += write(
+        started, lambda pods: store.workers.mark_running(database, pods, now)
     )
-    fleet.left_alone |= {worker.pod_name for worker, _ in completed}
+    write(placed, lambda pods: store.workers.place(database, pods, now))
+    outcome.did["workers completed"] += write(
+        completed,
+        lambda pods: store.workers.complete(database, [(pod.name, pod) for pod in pods], now),
+    )
+    fleet.decided |= {pod.name for pod in completed}
     end(context, fleet, failed, outcome)
-
-
-def _pods(pairs: Sequence[Pair]) -> list[Pod]:
-    return [pod for _, pod in pairs]
-
-
-def _write(
-    context: Context,
-    pairs: Sequence[Pair],
-    statement: Callable[[Sequence[Pair]], int],
-    outcome: Outcome,
-) -> int:
-    """All in one statement; should that fail, each in its own savepoint, so that one row that
-    cannot be written takes no other with it."""
-    if not pairs:
-        return 0
-    try:
-        with context.database.transaction():
-            return statement(pairs)
-    except StoreError as error:
-        if context.database.broken:
-            raise
-        if len(pairs) == 1:
-            name = pairs[0][0].pod_name
-            outcome.problem(f"{name} could not be written: {error}")
-            return 0
-        log.emit("rows_written_one_by_one", count=len(pairs), error=str(error))
-    return sum(_write(context, [pair], statement, outcome) for pair in pairs)

@@ -11,8 +11,9 @@ from ...store.github import KnownScope
 from ..context import Context
 from ..outcome import Outcome
 
-# GitHub removes a registration that was not used for a day: older scopes have none left.
+# GitHub removes a registration that was not used for a day: older scopes have none left over.
 KEPT_BY_GITHUB = timedelta(hours=25)
+POD_LIFE = timedelta(days=8)  # longer than a pod's deadline
 
 Key = tuple[int, str]  # of a scope, whatever its account is called now
 
@@ -28,7 +29,7 @@ class Runners:
 
     @classmethod
     def load(cls, context: Context, now: datetime) -> "Runners":
-        return cls(store.github.load_scopes(context.database, now - KEPT_BY_GITHUB))
+        return cls(store.github.load_scopes(context.database, now - POD_LIFE))
 
     def scopes(self) -> list[Scope]:
         return [each.scope for each in self._known.values()]
@@ -38,7 +39,8 @@ class Runners:
         return [
             each.scope
             for each in self._known.values()
-            if each.swept_at is None or now - each.swept_at >= interval
+            if now - each.used_at < KEPT_BY_GITHUB
+            and (each.swept_at is None or now - each.swept_at >= interval)
         ]
 
     def look(self, context: Context, scopes: Iterable[Scope], outcome: Outcome) -> None:
@@ -78,7 +80,16 @@ class Runners:
         found = [view for view in views if isinstance(view, Runner)]
         if found:
             return found[0]
-        return Unseen.UNKNOWN if Unseen.UNKNOWN in views else Unseen.ABSENT
+        # Where no scope is known, nobody was asked.
+        return Unseen.ABSENT if views and Unseen.UNKNOWN not in views else Unseen.UNKNOWN
+
+    def busy(self) -> set[str]:
+        return {
+            runner.name
+            for listed in self._listed.values()
+            for runner in listed.values()
+            if runner.busy
+        }
 
     def listed(self, scope: Scope) -> list[Runner] | None:
         """What is there, as far as it is known to still be; None if it is not known."""

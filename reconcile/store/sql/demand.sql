@@ -15,28 +15,32 @@ SELECT entity_id, CASE entity_type WHEN 'User' THEN repo_full_name ELSE '' END, 
 
 -- name: supply_groups
 -- Active workers: all, those that took no job yet (a runner takes one, of whatever labels it
--- covers), and those whose pod is not in the cluster's list.
+-- covers, also one that is not ours to know), and those whose pod is not in the cluster's list.
 SELECT w.entity_id, COALESCE(w.repo_full_name, ''), w.job_labels, w.k8s_pool, count(*),
-       count(*) FILTER (WHERE j.k8s_pod IS NULL), count(*) FILTER (WHERE listed.pod_name IS NULL)
+       count(*) FILTER (WHERE j.k8s_pod IS NULL AND busy.pod_name IS NULL),
+       count(*) FILTER (WHERE listed.pod_name IS NULL)
   FROM workers AS w
   LEFT JOIN LATERAL (SELECT k8s_pod FROM jobs WHERE k8s_pod = w.pod_name LIMIT 1) AS j ON true
-  LEFT JOIN unnest(string_to_array(%(pod_names)s, ',')) AS listed(pod_name) ON listed.pod_name = w.pod_name
+  LEFT JOIN unnest(string_to_array(%(pod_names)s, ',')) AS listed(pod_name)
+         ON listed.pod_name = w.pod_name
+  LEFT JOIN unnest(string_to_array(%(busy)s, ',')) AS busy(pod_name) ON busy.pod_name = w.pod_name
  WHERE w.status IN ('pending', 'running')
  GROUP BY 1, 2, 3, 4;
 
 -- name: oldest_jobs
--- Of each wanted demand as many as could get a board, after those that workers are waiting for.
+-- Of each wanted demand and pool as many as could get a board, after those that workers wait for.
 SELECT job_id, entity_id, repo_key, job_labels, installation_id, entity_name, entity_type,
        repo_full_name, k8s_pool, k8s_image, created_at
   FROM (SELECT j.job_id, j.entity_id, wanted.repo_full_name AS repo_key, j.job_labels,
                j.installation_id, j.entity_name, j.entity_type, j.repo_full_name, j.k8s_pool,
                j.k8s_image, j.created_at, wanted.take,
-               row_number() OVER (PARTITION BY j.entity_id, wanted.repo_full_name, j.job_labels
+               row_number() OVER (PARTITION BY j.entity_id, wanted.repo_full_name, j.job_labels,
+                                               j.k8s_pool
                                       ORDER BY j.created_at, j.job_id) AS place
           FROM jsonb_to_recordset(%(wanted)s) AS wanted(
-               entity_id bigint, repo_full_name text, job_labels jsonb, take bigint)
+               entity_id bigint, repo_full_name text, job_labels jsonb, k8s_pool text, take bigint)
           JOIN jobs AS j ON j.status = 'pending' AND j.entity_id = wanted.entity_id
-                        AND j.job_labels = wanted.job_labels
+                        AND j.job_labels = wanted.job_labels AND j.k8s_pool = wanted.k8s_pool
                         AND (j.entity_type <> 'User' OR j.repo_full_name = wanted.repo_full_name)
        ) AS ranked
  WHERE place <= take

@@ -35,9 +35,9 @@ SELECT key, decode(token, 'base64'), token_expires_at, auth_failure, auth_failed
        recent = EXCLUDED.recent, updated_at = EXCLUDED.updated_at;
 
 -- name: load_scopes
--- Those whose runners may still be listed at GitHub: it forgets an unused one after a day.
+-- Those whose pods may still be there.
 SELECT entity_id, repo_full_name, installation_id, entity_name, entity_type, group_id,
-       group_setting, pages, swept_at
+       group_setting, pages, used_at, swept_at
   FROM github_scopes
  WHERE used_at > %(since)s;
 
@@ -76,7 +76,11 @@ UPDATE github_scopes AS s SET swept_at = NULL
  WHERE s.entity_id = d.entity_id AND s.repo_full_name = d.repo_full_name;
 
 -- name: load_cursors
-SELECT app_id, delivery_id, read_at FROM webhook_cursors;
+-- How far each log was read, and whether something of it is to be asked for again now.
+SELECT app_id, delivery_id, read_at,
+       EXISTS (SELECT FROM webhook_redeliveries AS r
+                WHERE r.app_id = c.app_id AND r.next_at <= %(now)s)
+  FROM webhook_cursors AS c;
 
 -- name: save_cursor
 INSERT INTO webhook_cursors (app_id, delivery_id, read_at)
@@ -88,7 +92,7 @@ VALUES (%(app_id)s, %(delivery_id)s, %(now)s)
 -- name: note_failed_deliveries
 -- A delivery that failed again is due again, later each time, until the attempts are used up.
 INSERT INTO webhook_redeliveries AS r (app_id, guid, delivery_id, attempts, next_at, failed_at)
-SELECT %(app_id)s, guid, delivery_id, 0, failed_at, failed_at
+SELECT %(app_id)s, guid, delivery_id, 0, CASE WHEN %(attempts)s > 0 THEN failed_at END, failed_at
   FROM jsonb_to_recordset(%(deliveries)s) AS d(guid text, delivery_id bigint, failed_at timestamptz)
     ON CONFLICT (app_id, guid) DO UPDATE
    SET delivery_id = EXCLUDED.delivery_id, failed_at = EXCLUDED.failed_at,
@@ -98,10 +102,11 @@ SELECT %(app_id)s, guid, delivery_id, 0, failed_at, failed_at
  WHERE EXCLUDED.delivery_id > r.delivery_id;
 
 -- name: due_redeliveries
-SELECT app_id, guid, delivery_id, attempts
+SELECT app_id, guid, delivery_id
   FROM webhook_redeliveries
  WHERE next_at <= %(now)s
- ORDER BY delivery_id;
+ ORDER BY delivery_id
+ LIMIT %(most)s;
 
 -- name: redelivered
 -- Asked for: due no more, unless it fails again.

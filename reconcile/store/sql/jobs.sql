@@ -77,12 +77,17 @@ UPDATE jobs SET missing_since = NULL
 -- name: fail_jobs
 UPDATE jobs
    SET status = 'failed', failure_info = %(failure_info)s, updated_at = %(now)s
- WHERE job_id = ANY(%(job_ids)s) AND status IN ('pending', 'running');
+ WHERE job_id = ANY(%(job_ids)s) AND status = ANY(%(expected)s::status_enum[]);
 
 -- name: fail_jobs_of_installation
 UPDATE jobs
    SET status = 'failed', failure_info = %(failure_info)s, updated_at = %(now)s
  WHERE installation_id = ANY(%(installations)s) AND status IN ('pending', 'running');
+
+-- name: runners_at_work
+-- Which of these run a job, as far as jobs know.
+SELECT DISTINCT k8s_pod FROM jobs
+ WHERE k8s_pod = ANY(string_to_array(%(names)s, ',')) AND status = 'running';
 
 -- name: ban_jobs
 -- A ban acts on what is queued already; a job that runs is left to end.

@@ -1,9 +1,19 @@
 -- name: configure_session
--- Where the tables are, and how long a statement may take or wait for a lock.
+-- Where the tables are, how long a statement may take or wait for a lock, and how soon the server
+-- notices that the run's machine is gone.
 SELECT set_config('search_path', %(schema)s, false),
        set_config('statement_timeout', %(statement_timeout)s, false),
        set_config('lock_timeout', %(lock_timeout)s, false),
-       set_config('default_transaction_read_only', %(read_only)s, false);
+       set_config('default_transaction_read_only', %(read_only)s, false),
+       set_config('idle_in_transaction_session_timeout', %(silence)s, false),
+       set_config('idle_session_timeout', %(silence)s, false),
+       set_config('tcp_keepalives_idle', '30', false),
+       set_config('tcp_keepalives_interval', '10', false),
+       set_config('tcp_keepalives_count', '3', false);
+
+-- name: ping
+-- Whether the session, and the lock that it has, are still there.
+SELECT 1;
 
 -- name: take_lock
 -- Runs never overlap, whoever started them. The session's: a killed run leaves none behind.
@@ -17,7 +27,8 @@ INSERT INTO reconcile_runs (started_at, created_at) VALUES (%(now)s, %(now)s) RE
 
 -- name: forget
 -- What is remembered of what is over. An active workflow run is looked at far more often than its
--- memory lasts; GitHub's webhook log goes back three days; the rest was not used for a month.
+-- memory lasts; GitHub's webhook log goes back three days; a demand that could be tried again for
+-- hours and was not has no job; the rest was not used for a month.
 WITH polls AS (
     DELETE FROM github_polls WHERE checked_at < %(now)s::timestamptz - interval '2 hours'
 ), redeliveries AS (
@@ -27,7 +38,7 @@ WITH polls AS (
 ), credentials AS (
     DELETE FROM github_credentials WHERE updated_at < %(now)s::timestamptz - interval '30 days'
 )
-DELETE FROM demand_back_off WHERE retry_at < %(now)s::timestamptz - interval '30 days';
+DELETE FROM demand_back_off WHERE retry_at < %(now)s::timestamptz - interval '6 hours';
 
 -- name: finish_run
 -- The phases and the sum of them, at once: a run has both or neither.
