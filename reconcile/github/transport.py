@@ -122,11 +122,16 @@ class Transport:
                 return self._follow(call)
             except (RateLimitedError, DeadlineError):
                 raise
-            except TransientError:
+            except TransientError as error:
                 wait = random.uniform(*FIRST_WAIT) * 2**attempt  # noqa: S311 no secret
-                # A poll is repeated by the next run.
-                repeats = 0 if call.polling else REPEATS
-                if not call.repeatable or attempt == repeats or wait >= self._deadline.remaining():
+                # A poll that hangs is left to the next run.
+                hangs = call.polling and isinstance(error.__cause__, requests.Timeout)
+                if (
+                    hangs
+                    or not call.repeatable
+                    or attempt == REPEATS
+                    or wait >= self._deadline.remaining()
+                ):
                     raise
             self._sleep(wait)
             attempt += 1

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..clock import Clock, Deadline
 from ..errors import AccessError, DeadlineError, PermanentError, TransientError
-from ..model import Node, Pod
+from ..model import DemandKey, Node, Pod
 from ..ports import Cluster, GitHub
 from ..settings import Settings
 from ..store import Database
@@ -66,11 +66,13 @@ class Context:
     deadline: Deadline
     roll: Callable[[], float] = field(default=lambda: random.uniform(-1, 1))  # noqa: S311 jitter
     view: ClusterView = field(init=False)
-    # Workers that work on what no row tells of: a job that was never stored, say.
-    busy_without_job: set[str] = field(default_factory=set)
+    started_at: datetime = field(init=False)
+    # Workers that have long been at work, and no row tells on what; with their demand.
+    busy_without_job: dict[str, DemandKey] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.view = ClusterView(self.cluster)
+        self.started_at = self.now()
 
     def now(self) -> datetime:
         return self.clock.now()

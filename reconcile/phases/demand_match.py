@@ -53,7 +53,7 @@ def make_plan(context: Context, trouble: Mapping[DemandKey, Trouble]) -> Planned
     if not pending:
         return Planned(Plan([], {}))
     names = [pod.name for pod in pods]
-    supply = store.demand.supply(context.database, names, context.busy_without_job)
+    supply = store.demand.supply(context.database, names, _at_other_work(context))
     free = free_boards(nodes, pods, _by_pool(supply))
     spare: Counter[DemandKey] = Counter()
     boards: Counter[tuple[str, int]] = Counter()
@@ -75,6 +75,16 @@ def make_plan(context: Context, trouble: Mapping[DemandKey, Trouble]) -> Planned
         },
     )
     return Planned(plan(snapshot, context.settings), pending, _covered(groups, spare))
+
+
+def _at_other_work(context: Context) -> set[str]:
+    """Workers that are busy with no job of ours: one that was never stored, say. They were busy
+    before this run asked GitHub about all the jobs they might have taken, and those still wait."""
+    busy = context.busy_without_job
+    if not busy:
+        return set()
+    unconfirmed = store.demand.unconfirmed(context.database, context.started_at)
+    return {name for name, key in busy.items() if key not in unconfirmed}
 
 
 def _candidates(

@@ -37,6 +37,15 @@ def groups(database: Database) -> list[Group]:
     return database.fetch("demand_groups", None, group)
 
 
+def unconfirmed(database: Database, since: datetime) -> set[DemandKey]:
+    """Demand of which some pending job may have been taken since then, for all that is known."""
+
+    def row(entity_id: int, repo: str, labels: list[str]) -> DemandKey:
+        return DemandKey(entity_id, repo, tuple(labels))
+
+    return set(database.fetch("unconfirmed", {"since": since}, row))
+
+
 def oldest_pending(database: Database) -> dict[DemandKey, datetime]:
     """Since when each demand waits."""
 

@@ -81,6 +81,7 @@ OPERATIONS = [
     ),
     Operation("redeliver", lambda b, c: c.redeliver(b.world.app.id, _a_delivery(b)), False),
 ]
+POLLS = ("list_run_jobs", "get_job", "get_run")
 LOSSES = [
     *[faults.timeout(after_effect=after) for after in (False, True)],
     *[faults.reset(after_effect=after) for after in (False, True)],
@@ -119,9 +120,12 @@ def test_lost_answer_is_repeated_where_that_is_safe_and_uncertain_elsewhere(
         return
     with pytest.raises(TransientError) as caught:
         operation.do(it, client)
-    assert it.counted(operation.endpoint) == (3 if operation.repeatable else 1)
+    # A poll that hangs is left to the next run: there are many, and each would take long.
+    hangs = operation.endpoint in POLLS and fault.kind is faults.Kind.TIMEOUT
+    repeats = 2 if operation.repeatable and not hangs else 0
+    assert it.counted(operation.endpoint) == 1 + repeats
     assert isinstance(caught.value, UncertainError) is not operation.repeatable
-    assert len(it.sleeps) == (2 if operation.repeatable else 0)
+    assert len(it.sleeps) == repeats
     it.world.faults.clear()
     if operation.repeatable and fault.kind is not faults.Kind.TIMEOUT:  # They take their time.
         it.world.faults.next(f"github.{operation.endpoint}", fault, times=2)

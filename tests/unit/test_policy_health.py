@@ -136,11 +136,13 @@ def test_an_unknown_runner_stops_no_pod_that_a_node_has() -> None:
         assert case.verdict("unknown").stop in (Stop.NONE, Stop.DELETE), case
 
 
-def test_only_a_pod_that_no_node_has_is_deleted() -> None:
+def test_only_a_pod_that_no_node_has_or_that_never_started_is_deleted() -> None:
     for case, runner in itertools.product(cases(), RUNNERS):
         if case.verdict(runner).stop is Stop.DELETE:
             assert case.seen is not None, case
-            assert case.seen.node is None, case
+            assert case.seen.phase == "Pending", case
+            assert case.seen.node is None or runner == "unknown", case
+            assert case.seen.started_at is None, case
 
 
 def test_only_a_pod_of_an_unreachable_node_is_forced() -> None:

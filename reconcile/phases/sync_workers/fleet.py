@@ -1,7 +1,7 @@
 """The snapshot that all steps look at."""
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from ... import log, store
 from ...model import DemandKey, Pod, Worker
@@ -10,8 +10,6 @@ from ..context import OUTSIDE_ERRORS, Context
 from ..ledger import Ledger
 from ..outcome import Outcome
 from .runners import Runners
-
-LOST_WEBHOOK_FOUND = timedelta(minutes=5)
 
 
 @dataclass(slots=True)
@@ -84,16 +82,12 @@ def observe(context: Context, outcome: Outcome) -> Fleet:
     return fleet
 
 
-def _busy_without_job(fleet: Fleet) -> set[str]:
-    """Whatever they work on, it is no job that waits here. A job whose webhook was lost is found
-    sooner than this believes it."""
+def _busy_without_job(fleet: Fleet) -> dict[str, DemandKey]:
+    """Those that were busy before this run already, and no job says that it is theirs."""
     return {
-        name
-        for name in fleet.runners.busy()
-        if (worker := fleet.active.get(name)) is not None
-        and worker.job_status is None
-        and worker.running_at is not None
-        and fleet.now - worker.running_at >= LOST_WEBHOOK_FOUND
+        name: worker.demand
+        for name in fleet.runners.busy_for_long()
+        if (worker := fleet.active.get(name)) is not None and worker.job_status is None
     }
 
 

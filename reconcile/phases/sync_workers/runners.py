@@ -83,12 +83,21 @@ class Runners:
         # Where no scope is known, nobody was asked.
         return Unseen.ABSENT if views and Unseen.UNKNOWN not in views else Unseen.UNKNOWN
 
-    def busy(self) -> set[str]:
+    def busy_for_long(self) -> set[str]:
+        """Busy now, and busy when an earlier run listed them."""
+        before = {
+            item["name"]
+            for key in self._listed
+            if key in self._known
+            for page in self._known[key].pages
+            for item in page["items"]
+            if item["busy"]
+        }
         return {
             runner.name
             for listed in self._listed.values()
             for runner in listed.values()
-            if runner.busy
+            if runner.busy and runner.name in before
         }
 
     def listed(self, scope: Scope) -> list[Runner] | None:

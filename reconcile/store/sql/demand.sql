@@ -13,6 +13,15 @@ SELECT entity_id, CASE entity_type WHEN 'User' THEN repo_full_name ELSE '' END, 
  WHERE status = 'pending'
  GROUP BY 1, 2, 3;
 
+-- name: unconfirmed
+-- Demand with a pending job that GitHub was not asked about since.
+SELECT DISTINCT j.entity_id, CASE j.entity_type WHEN 'User' THEN j.repo_full_name ELSE '' END,
+       j.job_labels
+  FROM jobs AS j
+  LEFT JOIN github_polls AS p ON p.installation_id = j.installation_id
+                             AND p.target = COALESCE(j.run_id, -j.job_id)
+ WHERE j.status = 'pending' AND (p.checked_at IS NULL OR p.checked_at < %(since)s);
+
 -- name: supply_groups
 -- Active workers: all, those that took no job yet (a runner takes one, of whatever labels it
 -- covers, also one that is not ours to know), and those whose pod is not in the cluster's list.
