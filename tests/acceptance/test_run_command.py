@@ -63,6 +63,14 @@ def test_settings_that_are_missing_or_malformed_are_one_message_and_exit_2() -> 
         assert name in line["error"], name
 
 
+def test_settings_that_cannot_be_used_are_said_in_json_where_that_is_asked_for() -> None:
+    done = call({**bare_environment(), "RUNNERS_ENV": "nonsense"}, "run", "--json")
+    [line] = done.lines
+    assert (done.code, line["event"]) == (2, "config_error")
+    assert done.document == {"status": "failed", "error": line["error"]}
+    assert "RUNNERS_ENV must be prod or staging" in line["error"]
+
+
 def test_damaged_key_is_exit_2_and_not_quoted(s: System) -> None:
     lines = private_key().splitlines()
     s.environment["GHAPP_ORG_PRIVATE_KEY"] = "\n".join([*lines[:5], *lines[6:]])

@@ -169,6 +169,38 @@ def test_secondary_limit_without_a_time_is_waited_for_a_minute(it: Bench) -> Non
     assert (caught.value.until - it.world.time.clock.now()).total_seconds() == 60
 
 
+def test_app_that_is_limited_leaves_no_room_where_no_token_is_at_hand(it: Bench) -> None:
+    client = it.client()
+    it.world.faults.next("github.create_token", faults.rate_limited(40))
+    with pytest.raises(RateLimitedError) as caught:
+        client.runners(it.org, None, [])
+    for each in (client, it.client(client.credentials())):
+        refusal = each.refusal(it.org)
+        assert isinstance(refusal, RateLimitedError)
+        assert refusal.until == caught.value.until
+        assert each.writes_left(it.org) == 0
+        assert each.refusal(it.repo) is None, "its App is another"
+        assert each.writes_left(it.repo) > 0
+    it.world.time.step(40)
+    assert client.refusal(it.org) is None
+    assert client.writes_left(it.org) > 0
+
+
+def test_app_that_is_limited_is_no_matter_while_a_token_lasts(it: Bench) -> None:
+    client = it.client()
+    client.runners(it.org, None, [])
+    it.world.time.step(1800)
+    it.world.faults.next("github.list_deliveries", faults.rate_limited(3600))
+    with pytest.raises(RateLimitedError):
+        client.failed_deliveries(it.world.app.id, None)
+    second = it.client(client.credentials())
+    assert second.refusal(it.org) is None
+    assert second.writes_left(it.org) > 0
+    it.world.time.step(1800)
+    assert isinstance(second.refusal(it.org), RateLimitedError), "the next one is the App's to get"
+    assert second.writes_left(it.org) == 0
+
+
 def test_server_without_limits_is_used_without() -> None:
     off = Limits(requests_an_hour=None, points_a_minute=None, at_once=None)
     with bench(off) as it:

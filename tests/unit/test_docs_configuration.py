@@ -6,11 +6,14 @@ import tomllib
 from pathlib import Path
 
 from reconcile.config import DEFAULT_GITHUB_API_URL
+from reconcile.kube.access import REQUIRED
 from reconcile.settings import EphemeralStorage, Pool, Settings
 from reconcile.settings_file import load
+from reconcile.sim.github.accounts import PERMISSIONS
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENT = (ROOT / "docs" / "configuration.md").read_text()
+ALLOWED = "What it must be allowed to do"
 
 
 def section(heading: str) -> str:
@@ -62,6 +65,27 @@ def test_every_variable_is_documented() -> None:
 
 def test_every_key_of_runners_config_is_documented_with_its_default() -> None:
     assert documented("RUNNERS_CONFIG") == settings_there()
+
+
+def github_permissions() -> tuple[dict[str, str], dict[str, str]]:
+    """Of the organizations' App, and of the personal one."""
+    rows = re.findall(
+        r"^\| [^|`]+ \(`(\w+)`\) \|([^|]*)\|([^|]*)\|$", section(ALLOWED), flags=re.MULTILINE
+    )
+    organizations, personal = (
+        {row[0]: row[column].strip() for row in rows if row[column].strip()} for column in (1, 2)
+    )
+    return organizations, personal
+
+
+def test_every_permission_in_the_cluster_is_documented_with_its_place() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \| (\w+) \|", section(ALLOWED), flags=re.MULTILINE)
+    assert rows == [(str(one), "namespace" if one.namespaced else "cluster") for one in REQUIRED]
+
+
+def test_permissions_at_github_are_those_of_the_simulated_apps() -> None:
+    organizations, personal = github_permissions()
+    assert organizations | personal == PERMISSIONS
 
 
 def test_the_example_is_one() -> None:

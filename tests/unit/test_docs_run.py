@@ -96,8 +96,9 @@ def test_every_event_of_the_log_is_documented() -> None:
 
 def test_exit_codes_and_keys_of_the_output_are_documented() -> None:
     text = section("Output")
-    codes = re.findall(r"^\| (\d) \|", text, flags=re.MULTILINE)
-    assert codes == [str(code) for code in (cli.DONE, cli.FAILED, cli.UNUSABLE)]
+    codes = re.findall(r"^\| (\d+) \|", text, flags=re.MULTILINE)
+    there = (cli.DONE, cli.FAILED, cli.UNUSABLE, cli.INTERRUPTED)
+    assert codes == [str(code) for code in there]
     fields = [
         field.name for record in (Totals, PhaseRecord) for field in dataclasses.fields(record)
     ]

@@ -60,6 +60,38 @@ def test_it_is_parked_after_five_failures_in_a_row(failures_before: int, parked:
     assert after.parked is parked
 
 
+@pytest.mark.parametrize(
+    ("failures_before", "failures", "seconds"),
+    [(0, 1, 30), (1, 2, 60), (2, 3, 120), (3, 4, 240), (4, 4, 240), (50, 4, 240)],
+)
+def test_an_outage_backs_off_and_never_parks(
+    failures_before: int, failures: int, seconds: float
+) -> None:
+    before = trouble(failures_before) if failures_before else None
+    after = after_failure(before, Reason.PROVISION_FAILED, NOW, SETTINGS, lambda: 0, outage=True)
+    assert (after.failures, after.parked) == (failures, False)
+    assert (after.retry_at - NOW).total_seconds() == seconds
+
+
+@pytest.mark.parametrize("park_after", [1, 2])
+def test_an_outage_parks_nobody_however_soon_others_are(park_after: int) -> None:
+    soon = BackOff(park_after=park_after)
+    for before in (None, trouble(1), trouble(park_after)):
+        after = after_failure(before, Reason.PROVISION_FAILED, NOW, soon, lambda: 1, outage=True)
+        assert (after.failures, after.parked) == (1, False)
+        assert (after.retry_at - NOW).total_seconds() == soon.first * (1 + soon.jitter)
+
+
+def test_the_first_failure_after_an_outage_that_is_the_demands_own_may_park_it() -> None:
+    before: Trouble | None = None
+    for _ in range(10):
+        before = after_failure(
+            before, Reason.PROVISION_FAILED, NOW, SETTINGS, lambda: 0, outage=True
+        )
+    after = after_failure(before, Reason.POD_FAILED, NOW, SETTINGS, lambda: 0)
+    assert (after.failures, after.parked) == (5, True)
+
+
 def test_the_last_reason_is_told() -> None:
     after = after_failure(trouble(1), Reason.RUNNER_IDLE, NOW, SETTINGS, lambda: 0)
     assert after.reason is Reason.RUNNER_IDLE

@@ -128,6 +128,8 @@ NOT_A_URL = "must be an http or https URL without credentials or parameters"
     [
         ("RUNNERS_ENV", "production", "must be prod or staging"),
         ("POSTGRES_URL", "postgres//hunter2", "is not a PostgreSQL connection string"),
+        ("POSTGRES_URL", "postgresql://me:hunter2@db:70000/x", "must have a port from 1 to 65535"),
+        ("POSTGRES_URL", "postgresql://db/x?sslmode=hunter2", "must have an sslmode that"),
         ("GITHUB_API_URL", "api.github.com", NOT_A_URL),
         ("GITHUB_API_URL", "ftp://api.github.com", NOT_A_URL),
         ("GITHUB_API_URL", "https://me:hunter2@api.github.com", NOT_A_URL),
