@@ -254,7 +254,7 @@ def test_runner_that_is_busy_is_waited_for_until_github_says_that_the_job_still_
     """The webhook that tells of it is lost, and GitHub cannot be asked."""
     s.boards(2)
     it.lose(s, "in_progress")
-    run = it.provisioned(s, seconds=1800)
+    run = it.provisioned(s, seconds=900)
     s.world.faults.always("github.list_run_jobs", faults.status(502))
     for _ in range(10):
         s.world.time.step(MINUTE)
@@ -262,7 +262,8 @@ def test_runner_that_is_busy_is_waited_for_until_github_says_that_the_job_still_
     assert it.busy_names(s) == s.pods()
     assert (s.statuses(), len(s.workers())) == ((["pending"], ["running"]), 1)
     s.world.faults.clear()
-    minutes(s, 25)
+    s.world.time.step(300)
+    minutes(s, 3)
     assert it.conclusions(run) == {"success"}
     assert s.statuses() == (["completed"], ["completed"])
     assert it.kills(s) == []
