@@ -228,8 +228,20 @@ def _key_file(path: Path) -> str:
 
 
 def _kubeconfig_text(value: str) -> str:
-    if "clusters" not in value:
+    """Its structure; whether it leads anywhere is found out by whoever uses it. Its text is never
+    quoted, nor is YAML's message, which quotes it."""
+    import yaml  # The cluster's client needs it in any case; other commands do not.
+
+    try:
+        given = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise ValueError("is no YAML") from None
+    if not isinstance(given, dict) or not given.get("clusters"):
         raise ValueError("must be the text of a kubeconfig (KUBECONFIG takes a path)")
+    contexts = given.get("contexts")
+    names = [each.get("name") for each in contexts or () if isinstance(each, dict)]
+    if not isinstance(contexts, list) or given.get("current-context") not in names:
+        raise ValueError("has a current-context that is none of its contexts")
     return value
 
 

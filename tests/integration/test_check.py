@@ -16,6 +16,7 @@ from moto.server import ThreadedMotoServer
 from reconcile import check
 from reconcile.check import Check
 from reconcile.config import from_environment
+from reconcile.errors import ConfigError
 from reconcile.kube import REQUIRED
 from reconcile.sim.faults import Fault, Kind
 from reconcile.sim.timeline import SteppedTime
@@ -298,7 +299,17 @@ def test_credentials_that_the_cluster_does_not_know(place: Place) -> None:
 
 
 @pytest.mark.parametrize("text", ["clusters: [", "clusters: []", "clusters: [{name: hunter2}]"])
-def test_kubeconfig_that_is_none(place: Place, text: str) -> None:
+def test_kubeconfig_that_is_none_is_a_setting_at_fault(place: Place, text: str) -> None:
+    with pytest.raises(ConfigError, match="K8S_KUBECONFIG") as caught:
+        place.run(K8S_KUBECONFIG=text)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_kubeconfig_that_leads_nowhere(place: Place) -> None:
+    text = (
+        "{current-context: a, contexts: [{name: a, context: {cluster: hunter2}}],"
+        " clusters: [{name: b, cluster: {}}]}"
+    )
     checks = place.run(K8S_KUBECONFIG=text)
     assert failed(checks) == {"cluster"}
     assert "hunter2" not in checks["cluster"].detail

@@ -62,7 +62,7 @@ def settings() -> config.Config:
             "GHAPP_ORG_PRIVATE_KEY": private_key(),
             "GHAPP_PERSONAL_ID": "2",
             "GHAPP_PERSONAL_PRIVATE_KEY": private_key(),
-            "K8S_KUBECONFIG": "clusters: []",
+            "K8S_KUBECONFIG": "{current-context: a, contexts: [{name: a}], clusters: [{name: a}]}",
         }
     )
 

@@ -16,7 +16,10 @@ from reconcile.settings import Scheduling, Settings
 from tests.simulated import private_key, public_key
 
 PEM = private_key()
-KUBECONFIG = "apiVersion: v1\nclusters: []\nusers: [{token: hunter3}]\n"
+KUBECONFIG = (
+    "apiVersion: v1\ncurrent-context: a\ncontexts: [{name: a}]\nclusters: [{name: a}]\n"
+    "users: [{token: hunter3}]\n"
+)
 NEEDED = {
     "POSTGRES_URL": "postgresql://reconcile:hunter2@db.example/runners",
     "RUNNERS_ENV": "prod",
@@ -162,6 +165,9 @@ NOT_A_URL = "must be an http or https URL without credentials or parameters"
             "must be a private key without a passphrase",
         ),
         ("K8S_KUBECONFIG", "/home/me/.kube/config", "must be the text of a kubeconfig"),
+        ("K8S_KUBECONFIG", "clusters: [}", "is no YAML"),
+        ("K8S_KUBECONFIG", "clusters: []", "must be the text of a kubeconfig"),
+        ("K8S_KUBECONFIG", "clusters: [{name: a}]", "none of its contexts"),
         ("K8S_NAMESPACE", "Default", "must be the name of a Kubernetes namespace"),
         ("K8S_NAMESPACE", "a" * 64, "must be the name of a Kubernetes namespace"),
         ("K8S_NAMESPACE", "a.b", "must be the name of a Kubernetes namespace"),
