@@ -9,19 +9,21 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import socket
 import stat
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 NOBODY = 65534  # PostgreSQL refuses to run as root.
 START_TIMEOUT_SECONDS = 60
 PORT_ATTEMPTS = 5
+PID_FILE = "postmaster.pid"
 MEMORY_WANTED = 2 * 1024**3
 SETTINGS = {
     "fsync": "off",
@@ -43,6 +45,19 @@ class Server:
 
     port: int
     binaries: Path
+    _supervisor: "subprocess.Popen[bytes]"
+    _data: Path
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """It is away for the length of the block, and comes back with all that was in it."""
+        self._supervisor.send_signal(signal.SIGUSR1)
+        _wait_for(lambda: not (self._data / PID_FILE).exists(), "It did not stop.")
+        try:
+            yield
+        finally:
+            self._supervisor.send_signal(signal.SIGUSR2)
+            _wait_for(lambda: _accepts_connections(self._data), "It did not come back.")
 
     def url(self, database: str = "postgres", user: str = "postgres") -> str:
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
@@ -113,7 +128,7 @@ def _launch(binaries: Path, *, in_memory: bool) -> tuple[subprocess.Popen[bytes]
         port = _free_port()
         supervisor = _start(binaries, cluster, user, port, remove=(cluster, install))
         undo.pop_all()  # From here on the supervisor cleans up.
-    return supervisor, Server(port=port, binaries=binaries)
+    return supervisor, Server(port, binaries, supervisor, cluster / "data")
 
 
 def _temporary(*, open_to_all: bool) -> Path:
@@ -166,15 +181,29 @@ def _start(
 
 
 def _ready(supervisor: subprocess.Popen[bytes], data: Path) -> bool:
-    """Whether it accepts connections; the last line of its pid file says so."""
+    """Whether it got that far."""
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while supervisor.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(FileNotFoundError):
-            lines = (data / "postmaster.pid").read_text().splitlines()
-            if len(lines) >= 8 and lines[7].strip() == "ready":
-                return True
+        if _accepts_connections(data):
+            return True
         time.sleep(0.01)
     return False
+
+
+def _accepts_connections(data: Path) -> bool:
+    """The last line of its pid file says so."""
+    with contextlib.suppress(FileNotFoundError):
+        lines = (data / PID_FILE).read_text().splitlines()
+        return len(lines) >= 8 and lines[7].strip() == "ready"
+    return False
+
+
+def _wait_for(condition: Callable[[], bool], trouble: str) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    while not condition():
+        if time.monotonic() >= deadline:
+            raise PostgresError(trouble)
+        time.sleep(0.01)
 
 
 def _stop(supervisor: subprocess.Popen[bytes]) -> None:

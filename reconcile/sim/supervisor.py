@@ -6,6 +6,8 @@ The parent keeps the other end of our standard input and never writes to it. How
 ends, also by SIGKILL, the kernel closes that pipe, and the end of input is our order to stop.
 That holds on every Unix and for a parent with threads, which `prctl(PR_SET_PDEATHSIG)` does not.
 
+SIGUSR1 stops the program for a while, until SIGUSR2: an outage.
+
 Only the standard library, and no import of this project: it starts with `python -I -S`.
 """
 
@@ -18,7 +20,6 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from types import FrameType
 
 
 def main(arguments: list[str]) -> int:
@@ -38,37 +39,84 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     stop_signal = signal.Signals[f"SIG{options.signal}"]
 
-    program = subprocess.Popen(
-        options.program,
-        stdin=subprocess.DEVNULL,
-        user=options.user,
-        group=options.user,
-        extra_groups=None if options.user is None else [],
-        # A session of its own: Ctrl-C in the parent's terminal is the parent's to handle.
-        start_new_session=True,
-    )
-
-    def stop(_signal: int = 0, _frame: FrameType | None = None) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            program.send_signal(stop_signal)
-        killer = threading.Timer(options.grace, program.kill)
-        killer.daemon = True
-        killer.start()
+    supervised = Supervised(options.program, options.user, stop_signal, options.grace)
 
     def stop_at_end_of_input() -> None:
         # The raw descriptor: a buffered reader may not be abandoned by an exiting interpreter.
         while os.read(0, 4096):
             pass
-        stop()
+        supervised.stop()
 
-    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGTERM, lambda *_: supervised.stop())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGUSR1, lambda *_: supervised.pause())
+    signal.signal(signal.SIGUSR2, lambda *_: supervised.resume())
     threading.Thread(target=stop_at_end_of_input, daemon=True).start()
     try:
-        return program.wait()
+        return supervised.run()
     finally:
         for directory in options.remove:
             shutil.rmtree(directory, ignore_errors=True)
+
+
+class Supervised:
+    """Signals and threads only say what is wanted, and end the program; `run` starts it."""
+
+    def __init__(
+        self, command: list[str], user: int | None, stop_signal: signal.Signals, grace: float
+    ) -> None:
+        self._command, self._user = command, user
+        self._stop_signal, self._grace = stop_signal, grace
+        self._program: subprocess.Popen[bytes] | None = None
+        self._going_on = threading.Event()  # cleared during a pause
+        self._going_on.set()
+        self._stopping = False
+
+    def run(self) -> int:
+        """Until it ends other than for a pause; what it ended with."""
+        while True:
+            self._program = self._start()
+            if self._stopping:  # It was told so before there was anything to stop.
+                self._end()
+            code = self._program.wait()
+            if self._going_on.is_set():
+                return code
+            self._going_on.wait()
+            if self._stopping:
+                return code
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._end()
+        self._going_on.set()
+
+    def pause(self) -> None:
+        self._going_on.clear()
+        self._end()
+
+    def resume(self) -> None:
+        self._going_on.set()
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            self._command,
+            stdin=subprocess.DEVNULL,
+            user=self._user,
+            group=self._user,
+            extra_groups=None if self._user is None else [],
+            # A session of its own: Ctrl-C in the parent's terminal is the parent's to handle.
+            start_new_session=True,
+        )
+
+    def _end(self) -> None:
+        program = self._program
+        if program is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            program.send_signal(self._stop_signal)
+        killer = threading.Timer(self._grace, program.kill)
+        killer.daemon = True
+        killer.start()
 
 
 if __name__ == "__main__":

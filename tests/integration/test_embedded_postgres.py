@@ -86,6 +86,24 @@ def test_server_ends_with_its_block(rest: str, status: int, scratch: Path) -> No
         assert directories(scratch) == []
 
 
+def test_server_can_be_away_for_a_while_and_keeps_what_it_had() -> None:
+    with postgres.running() as server:
+        with psycopg.connect(server.url()) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 7 AS value")
+        for _ in range(2):
+            with server.stopped():
+                assert not answers(server.url())
+            with psycopg.connect(server.url()) as connection:
+                assert connection.execute("SELECT value FROM kept").fetchall() == [(7,)]
+    assert not answers(server.url())
+
+
+def test_server_that_is_away_ends_with_its_block_all_the_same(scratch: Path) -> None:
+    with owner("server._supervisor.send_signal(10); time.sleep(0.5)", scratch) as (process, _):
+        assert process.wait(30) == 0
+        assert directories(scratch) == []
+
+
 def test_port_that_somebody_took_is_given_up_for_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
