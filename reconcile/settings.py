@@ -49,10 +49,12 @@ class GitHubBudget:
 @dataclass(frozen=True, slots=True)
 class RunLimits:
     deadline: float = 120  # a run stops starting things then
+    grace: float = 30  # and is ended this long after that: every wait inside is bounded before
     lock_timeout: float = 10  # how long a statement waits for a lock
     statement_timeout: float = 30
     provision_parallel: int = 16
     request_timeout: float = 20  # one request to GitHub or the cluster
+    poll_interval: float = 10  # what was confirmed this lately is not asked about; 15 s is a tick
     sweep_interval: float = 600  # how often a scope's registrations are looked through
     webhook_interval: float = 300  # how often the Apps' delivery logs are read
     redelivery_attempts: int = 5

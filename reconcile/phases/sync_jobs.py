@@ -7,7 +7,7 @@ polling budget allows.
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from .. import log, store
 from ..errors import AccessError, DeadlineError, NotFoundError, RateLimitedError
@@ -45,7 +45,9 @@ class Look:
 def sync_jobs(context: Context) -> Outcome:
     outcome = Outcome()
     _ban(context, outcome)
-    targets = _within_budget(context, store.jobs.poll_targets(context.database), outcome)
+    unconfirmed = context.now() - timedelta(seconds=context.settings.run.poll_interval)
+    candidates = store.jobs.poll_targets(context.database, unconfirmed)
+    targets = _within_budget(context, candidates, outcome)
     if not targets:
         return outcome
     known = store.jobs.load_pages(context.database, targets)

@@ -34,9 +34,9 @@ class Poll:
     run_checked_at: datetime | None
 
 
-def poll_targets(database: Database) -> list[Target]:
-    """Those with active jobs, the longest unconfirmed first."""
-    return database.fetch("poll_targets", None, _target)
+def poll_targets(database: Database, confirmed_before: datetime) -> list[Target]:
+    """Those with active jobs that were not confirmed since then, the longest unconfirmed first."""
+    return database.fetch("poll_targets", {"confirmed_before": confirmed_before}, _target)
 
 
 def load_pages(database: Database, targets: Sequence[Target]) -> dict[tuple[int, int], Pages]:

@@ -139,7 +139,7 @@ def test_lesson_01_jobs_beyond_the_first_page_are_seen(s: System) -> None:
     assert len(s.jobs()) == 130
     it.lose(s, "completed")
     s.world.github.engine.cancel(run)
-    s.world.time.step(2)
+    s.world.time.step(15)
     s.good_run()
     assert {row["status"] for row in s.jobs()} == {"completed"}
     assert {row["conclusion"] for row in s.jobs()} == {"cancelled"}
@@ -223,6 +223,7 @@ def test_lesson_03_a_transient_404_leaves_the_job_as_it_is(s: System) -> None:
     s.boards(1)
     run = it.working(s)
     before = s.jobs()
+    s.world.time.step(15)
     s.world.faults.next("github.list_run_jobs", faults.status(404))
     s.good_run()
     assert s.jobs() == [before[0] | {"missing_since": s.world.time.clock.now()}]
@@ -247,6 +248,7 @@ def test_lesson_03_a_job_that_its_run_does_not_list_is_looked_at_itself(s: Syste
 
 
 def test_lesson_03_a_job_is_gone_when_a_later_run_is_told_so_again(s: System) -> None:
+    s.toml = "[run]\npoll_interval = 1\n"
     run = s.push(count=2)
     other = s.push()
     s.world.time.step(2)

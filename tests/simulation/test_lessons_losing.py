@@ -173,7 +173,7 @@ def test_lesson_09_a_job_that_another_runner_took_is_nobodys_demand(s: System) -
     s.push(seconds=HOUR)
     s.world.time.step(2)
     it.online(s, "somebody-elses")
-    s.world.time.step(2)
+    s.world.time.step(15)
     s.boards(2)
     s.good_run()
     assert s.statuses() == (["running"], [])
@@ -293,7 +293,7 @@ def test_lesson_12_a_run_past_its_deadline_starts_nothing_more(s: System) -> Non
     s.toml = "[run]\ndeadline = 0.5\n"
     s.boards(2)
     s.push(count=2)
-    s.world.time.step(2)
+    s.world.time.step(15)
     s.world.faults.always("github.list_run_jobs", faults.latency(0.7))
     report = s.run()
     assert report.status in ("partial", "failed")

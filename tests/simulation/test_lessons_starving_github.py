@@ -39,6 +39,7 @@ def refused(s: System) -> list[Call]:
 def test_lesson_16_retry_after_is_remembered_across_runs(s: System) -> None:
     s.boards(1)
     it.working(s, seconds=3600)
+    s.world.time.step(15)
     s.world.faults.next("github.list_run_jobs", faults.rate_limited(retry_after=200))
     s.good_run()
     before = asked(s)
@@ -55,7 +56,7 @@ def test_lesson_16_retry_after_is_remembered_across_runs(s: System) -> None:
 def test_lesson_16_an_installations_limit_is_nobody_elses(s: System) -> None:
     s.boards(2)
     limited = s.push(seconds=60)
-    s.world.time.step(2)
+    s.world.time.step(15)
     s.world.faults.next("github.list_run_jobs", faults.rate_limited(retry_after=600))
     s.good_run()
     other = s.push(s.personal, seconds=60)

@@ -87,6 +87,25 @@ def test_those_unconfirmed_for_longest_are_looked_at_first(s: System) -> None:
     assert looked == [{second, third}, {fourth, fifth}, {sixth, first}]
 
 
+def test_run_that_was_confirmed_a_moment_ago_is_not_asked_about(s: System) -> None:
+    """A new job starts a run at once: it must not ask about all others, nor wait for GitHub."""
+    s.boards(1)
+    s.push()
+    s.world.time.step(2)
+    s.good_run()
+    assert s.calls("github.list_run_jobs") == 0, "its webhook has just told"
+    assert len(s.pods()) == 1
+    s.world.time.step(15)
+    s.good_run()
+    assert s.calls("github.list_run_jobs") == 1
+    s.world.time.step(5)
+    s.good_run()
+    assert s.calls("github.list_run_jobs") == 1, "that look was a moment ago"
+    s.world.time.step(5)
+    s.good_run()
+    assert s.calls("github.list_run_jobs") == 2
+
+
 def polls(s: System) -> dict[int, datetime]:
     rows = s.database.rows("SELECT target, checked_at FROM github_polls")
     return {row["target"]: row["checked_at"] for row in rows}

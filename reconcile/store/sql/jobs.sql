@@ -1,6 +1,7 @@
 -- name: poll_targets
 -- The workflow runs with active jobs, the longest unconfirmed first. A webhook confirms a job, and
--- so does a look at GitHub: a run is as old as the least recently confirmed of its jobs.
+-- so does a look at GitHub: a run is as old as the least recently confirmed of its jobs. Those that
+-- were confirmed a moment ago are left out: a run that a new job started must not ask about all others.
 SELECT t.installation_id, t.target, t.entity_id, t.entity_name, t.entity_type, t.repo_full_name,
        p.run_checked_at
   FROM (SELECT installation_id, COALESCE(run_id, -job_id) AS target, max(entity_id) AS entity_id,
@@ -10,6 +11,7 @@ SELECT t.installation_id, t.target, t.entity_id, t.entity_name, t.entity_type, t
          WHERE status IN ('pending', 'running')
          GROUP BY 1, 2) AS t
   LEFT JOIN github_polls AS p USING (installation_id, target)
+ WHERE GREATEST(p.checked_at, t.confirmed_at) <= %(confirmed_before)s
  ORDER BY GREATEST(p.checked_at, t.confirmed_at), t.target;
 
 -- name: load_polls
