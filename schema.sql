@@ -90,6 +90,9 @@ CREATE INDEX IF NOT EXISTS idx_jobs_created   ON jobs (created_at DESC);
 CREATE INDEX IF NOT EXISTS idx_jobs_live ON jobs (installation_id, COALESCE(run_id, -job_id)) WHERE status IN ('pending', 'running');
 CREATE INDEX IF NOT EXISTS idx_jobs_told ON jobs (job_id) WHERE failure_info IS NOT NULL AND status <> 'failed';
 CREATE INDEX IF NOT EXISTS idx_jobs_pod  ON jobs (k8s_pod) WHERE k8s_pod IS NOT NULL;
+-- What began or ended lately, for figures.
+CREATE INDEX IF NOT EXISTS idx_jobs_started ON jobs (started_at)   WHERE started_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS idx_jobs_ended   ON jobs (completed_at) WHERE completed_at IS NOT NULL;
 
 -- workers: supply, one row for each provisioned pod, never deleted ----------------------------
 
@@ -115,6 +118,18 @@ CREATE TABLE IF NOT EXISTS workers (
 
 CREATE INDEX IF NOT EXISTS idx_workers_active ON workers (entity_id, job_labels, k8s_pool) WHERE status != 'completed';
 CREATE INDEX IF NOT EXISTS idx_workers_live   ON workers (entity_id)                       WHERE status IN ('pending', 'running');
+CREATE INDEX IF NOT EXISTS idx_workers_ended  ON workers (completed_at)                    WHERE completed_at IS NOT NULL;
+
+-- boards: what the cluster offers of each pool, as the last run that could list it saw it ------
+
+CREATE TABLE IF NOT EXISTS boards (
+    k8s_pool    TEXT PRIMARY KEY,
+    slots       INTEGER NOT NULL,                 -- places for a runner, on all its nodes
+    usable      INTEGER NOT NULL,                 -- of those, on nodes that can take a pod now
+    in_use      INTEGER NOT NULL,                 -- of all of them, taken by a pod
+    free        INTEGER NOT NULL,                 -- usable ones without a pod
+    observed_at TIMESTAMPTZ NOT NULL
+);
 
 -- installation_events: append-only, every accepted delivery and every authentication failure --
 
@@ -140,7 +155,7 @@ CREATE INDEX IF NOT EXISTS idx_install_events_entity       ON installation_event
 CREATE TABLE IF NOT EXISTS reconcile_runs (
     id                  BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     started_at          TIMESTAMPTZ NOT NULL,
-    completed_at        TIMESTAMPTZ,              -- NULL while it runs, and for good if it was killed
+    completed_at        TIMESTAMPTZ,              -- NULL while it runs; of a killed one, when the next run found it
     status              TEXT NOT NULL DEFAULT 'running'
                         CHECK (status IN ('running', 'completed', 'partial', 'failed')),
     jobs_checked        INTEGER NOT NULL DEFAULT 0,
@@ -155,6 +170,7 @@ CREATE TABLE IF NOT EXISTS reconcile_runs (
 );
 
 CREATE INDEX IF NOT EXISTS idx_reconcile_runs_started ON reconcile_runs (started_at DESC);
+CREATE INDEX IF NOT EXISTS idx_reconcile_runs_open    ON reconcile_runs (id) WHERE status = 'running';
 
 CREATE TABLE IF NOT EXISTS reconcile_phases (
     id              BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -316,6 +332,6 @@ GRANT SELECT, INSERT, UPDATE ON workers, reconcile_runs, reconcile_phases TO :"r
 GRANT SELECT, INSERT ON installation_events TO :"reconcile_role";
 GRANT USAGE ON SEQUENCE installation_events_id_seq TO :"reconcile_role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON github_credentials, github_polls, github_scopes, demand_back_off,
-    webhook_cursors, webhook_redeliveries TO :"reconcile_role";
+    webhook_cursors, webhook_redeliveries, boards TO :"reconcile_role";
 
 COMMIT;

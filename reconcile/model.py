@@ -175,6 +175,17 @@ class Node:
     unreachable: bool  # tainted so by the node controller: its kubelet is not heard of
 
 
+@dataclass(frozen=True, slots=True)
+class Boards:
+    """What there is of a pool: a row of `boards`."""
+
+    k8s_pool: str
+    slots: int
+    usable: int
+    in_use: int
+    free: int
+
+
 # What the database says ------------------------------------------------------------------------
 
 

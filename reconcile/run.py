@@ -18,6 +18,7 @@ from .phases.missed_webhooks import missed_webhooks
 from .phases.outcome import Outcome
 from .phases.sync_jobs import sync_jobs
 from .phases.sync_workers import sync_workers
+from .policy.plan import boards
 from .store.runs import PhaseRecord, Totals
 
 Phase = Callable[[Context], Outcome]
@@ -196,6 +197,7 @@ def _remember(context: Context, github: GitHubClient) -> None:
 
 
 def _finish(context: Context, report: RunReport) -> None:
+    seen = context.view.seen()
     try:
         store.runs.finish(
             context.database,
@@ -204,6 +206,7 @@ def _finish(context: Context, report: RunReport) -> None:
             None,
             report.phases,
             report.totals,
+            boards(*seen) if seen else None,
             context.now(),
         )
         store.runs.forget(context.database, context.now())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from ..model import DemandKey, Node, Pod, Scope
+from ..model import Boards, DemandKey, Node, Pod, Scope
 from ..settings import Scheduling, Settings
 from .back_off import Trouble
 
@@ -56,6 +56,29 @@ class Plan:
     waiting: dict[int, Wait]  # by job
 
 
+def boards(nodes: Sequence[Node], pods: Sequence[Pod]) -> list[Boards]:
+    """Of each pool there is a node of: how many places there are, and what becomes of them."""
+    on_node = Counter(pod.node for pod in pods if pod.node and not pod.terminal)
+    pools: dict[str, list[Node]] = {}
+    for node in nodes:
+        if node.pool is not None:
+            pools.setdefault(node.pool, []).append(node)
+    return [
+        Boards(
+            k8s_pool=pool,
+            slots=sum(node.slots for node in members),
+            usable=sum(node.slots for node in members if node.schedulable),
+            in_use=sum(on_node[node.name] for node in members),
+            free=sum(_room(node, on_node) for node in members),
+        )
+        for pool, members in sorted(pools.items())
+    ]
+
+
+def _room(node: Node, on_node: Mapping[str, int]) -> int:
+    return max(0, node.slots - on_node[node.name]) if node.schedulable else 0
+
+
 def free_boards(
     nodes: Sequence[Node], pods: Sequence[Pod], unseen: Mapping[str, int]
 ) -> dict[str, int]:
@@ -67,8 +90,8 @@ def free_boards(
     on_node = Counter(pod.node for pod in pods if pod.node and not pod.terminal)
     free: Counter[str] = Counter()
     for node in nodes:
-        if node.pool is not None and node.schedulable:
-            free[node.pool] += max(0, node.slots - on_node[node.name])
+        if node.pool is not None:
+            free[node.pool] += _room(node, on_node)
     for pod in pods:
         if pod.node is None and pod.pool is not None and not pod.terminal:
             free[pod.pool] -= 1

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
+from ..model import Boards
 from .database import Database, as_json
 
 
@@ -43,8 +44,10 @@ def finish(
     error: str | None,
     phases: Sequence[PhaseRecord],
     totals: Totals,
+    boards: Sequence[Boards] | None,
     now: datetime,
 ) -> None:
+    """`boards` is None if they could not be listed."""
     database.execute(
         "finish_run",
         {
@@ -52,6 +55,7 @@ def finish(
             "status": status,
             "error": error,
             "phases": as_json([asdict(phase) for phase in phases]),
+            "boards": None if boards is None else as_json([asdict(one) for one in boards]),
             "now": now,
             **asdict(totals),
         },

@@ -166,9 +166,9 @@ def test_indexes_are_the_specifications(database: Database) -> None:
         assert actual[name] == definition
     assert {name for name in actual if not name.endswith("_pkey")} == {
         *SPECIFIED_INDEXES,
-        "idx_reconcile_runs_started",
-        "idx_reconcile_phases_run",
-        *("idx_jobs_live", "idx_jobs_told", "idx_jobs_pod", "idx_workers_live"),
+        *("idx_reconcile_runs_started", "idx_reconcile_runs_open", "idx_reconcile_phases_run"),
+        *("idx_jobs_live", "idx_jobs_told", "idx_jobs_pod", "idx_jobs_started", "idx_jobs_ended"),
+        *("idx_workers_live", "idx_workers_ended"),
         *("idx_github_polls_checked", "idx_github_scopes_used"),
     }
 
@@ -181,6 +181,7 @@ def test_primary_keys(database: Database) -> None:
     assert {row["name"]: row["key"] for row in rows} == {
         "jobs": "PRIMARY KEY (job_id)",
         "workers": "PRIMARY KEY (pod_name)",
+        "boards": "PRIMARY KEY (k8s_pool)",
         "installation_events": "PRIMARY KEY (id)",
         "reconcile_runs": "PRIMARY KEY (id)",
         "reconcile_phases": "PRIMARY KEY (id)",

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconcile.model import ORGANIZATION, DemandKey, Node, Pod, Reason, Scope
+from reconcile.model import ORGANIZATION, Boards, DemandKey, Node, Pod, Reason, Scope
 from reconcile.policy.back_off import Trouble
-from reconcile.policy.plan import PendingJob, Plan, Snapshot, Wait, free_boards, plan
+from reconcile.policy.plan import PendingJob, Plan, Snapshot, Wait, boards, free_boards, plan
 from reconcile.settings import Scheduling, Settings
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -315,3 +315,18 @@ def test_free_boards(
     nodes: list[Node], pods: list[Pod], unseen: dict[str, int], free: dict[str, int]
 ) -> None:
     assert free_boards(nodes, pods, unseen) == free
+
+
+def test_boards_are_told_by_pool_whether_usable_taken_or_free() -> None:
+    nodes = [
+        node("n1"),
+        node("n2", slots=3),
+        node("n3", usable=False),
+        node("n4", pool="rv2", usable=False),
+        node("n5", pool=None),
+    ]
+    pods = [pod("n2"), pod("n3"), pod("n3", "Failed"), pod("n5"), pod(None, "Pending")]
+    assert boards(nodes, pods) == [
+        Boards("rv1", slots=5, usable=4, in_use=2, free=3),
+        Boards("rv2", slots=1, usable=0, in_use=0, free=0),
+    ]

@@ -1,12 +1,14 @@
 -- name: configure_session
 -- Where the tables are, how long a statement may take or wait for a lock, and how soon the server
--- notices that the run's machine is gone.
+-- notices that the run, or its machine, is gone: also while it waits for a lock or computes, for a
+-- killed run must not hold what the next one needs.
 SELECT set_config('search_path', %(schema)s, false),
        set_config('statement_timeout', %(statement_timeout)s, false),
        set_config('lock_timeout', %(lock_timeout)s, false),
        set_config('default_transaction_read_only', %(read_only)s, false),
        set_config('idle_in_transaction_session_timeout', %(silence)s, false),
        set_config('idle_session_timeout', %(silence)s, false),
+       set_config('client_connection_check_interval', '1s', false),
        set_config('tcp_keepalives_idle', '30', false),
        set_config('tcp_keepalives_interval', '10', false),
        set_config('tcp_keepalives_count', '3', false);
@@ -23,6 +25,13 @@ SELECT pg_try_advisory_lock(hashtext('riscv-runners run'), hashtext(%(schema)s))
 SELECT pg_advisory_unlock(hashtext('riscv-runners run'), hashtext(%(schema)s));
 
 -- name: start_run
+-- Whoever has the lock is alone: a record that is still open is of a run that cannot close it.
+WITH killed AS (
+    UPDATE reconcile_runs
+       SET status = 'failed', completed_at = %(now)s,
+           error = 'It did not come to its end: killed, or cut off from the database.'
+     WHERE status = 'running'
+)
 INSERT INTO reconcile_runs (started_at, created_at) VALUES (%(now)s, %(now)s) RETURNING id;
 
 -- name: forget
@@ -41,8 +50,22 @@ WITH polls AS (
 DELETE FROM demand_back_off WHERE retry_at < %(now)s::timestamptz - interval '6 hours';
 
 -- name: finish_run
--- The phases and the sum of them, at once: a run has both or neither.
-WITH phases AS (
+-- The phases and the sum of them, at once: a run has both or neither. And the boards, if they
+-- could be listed: what is not known (NULL) changes nothing, what is known to be gone goes.
+WITH seen AS (
+    SELECT k8s_pool, slots, usable, in_use, free
+      FROM jsonb_to_recordset(%(boards)s::jsonb)
+        AS b(k8s_pool text, slots integer, usable integer, in_use integer, free integer)
+), kept AS (
+    INSERT INTO boards (k8s_pool, slots, usable, in_use, free, observed_at)
+    SELECT k8s_pool, slots, usable, in_use, free, %(now)s FROM seen
+        ON CONFLICT (k8s_pool) DO UPDATE
+       SET slots = EXCLUDED.slots, usable = EXCLUDED.usable, in_use = EXCLUDED.in_use,
+           free = EXCLUDED.free, observed_at = EXCLUDED.observed_at
+), gone AS (
+    DELETE FROM boards
+     WHERE %(boards)s::jsonb IS NOT NULL AND k8s_pool NOT IN (SELECT k8s_pool FROM seen)
+), phases AS (
     INSERT INTO reconcile_phases (run_id, phase, success, message, impact, error, elapsed_seconds, created_at)
     SELECT %(run_id)s, phase, success, message, impact, error, elapsed_seconds, %(now)s
       FROM jsonb_to_recordset(%(phases)s)
