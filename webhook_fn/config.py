@@ -106,6 +106,7 @@ def environment_name(value: str) -> str:
 
 
 def secured_conninfo(value: str, application_name: str, connect_timeout: int) -> str:
+    value = value.strip()  # A line end, as a file's text has, would become part of the last word.
     try:
         dsn.check(value)
         return dsn.secured(

@@ -116,6 +116,11 @@ def test_staging_url(url: str) -> None:
     assert from_environment(GOOD | {"STAGING_URL": url}).staging_url == url
 
 
+def test_line_end_behind_the_connection_string_is_no_part_of_it() -> None:
+    given = GOOD | {"POSTGRES_URL": "postgresql://db.example/runners\n"}
+    assert conninfo_to_dict(from_environment(given).conninfo)["dbname"] == "runners"
+
+
 def test_limits_are_in_the_connection_string() -> None:
     conninfo = conninfo_to_dict(from_environment(GOOD).conninfo)
     limits = {name: conninfo[name] for name in ("connect_timeout", "tcp_user_timeout")}
