@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 from .clock import Deadline
 from .config import AppConfig, Config, FileSite, S3Site, from_environment
 from .errors import ConfigError, PermanentError, RateLimitedError, TransientError
+from .exit_codes import DONE, FAILED, UNUSABLE
 from .model import Node
 
 if TYPE_CHECKING:
     from .kube import ClusterClient
 
-OK, FAILED, UNUSABLE = 0, 1, 2  # exit codes
 SECONDS = 30.0  # for one system to answer all that it is asked
 REQUEST_SECONDS = 10.0
 MARKER = ".reconcile-check"
@@ -50,7 +50,7 @@ def main(environ: Mapping[str, str], json: bool = False) -> int:
         return UNUSABLE
     checks = run_checks(config)
     _show(checks, as_json=json)
-    return FAILED if any(check.ok is False for check in checks) else OK
+    return FAILED if any(check.ok is False for check in checks) else DONE
 
 
 def run_checks(config: Config, sleep: Callable[[float], None] = time.sleep) -> list[Check]:

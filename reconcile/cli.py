@@ -1,7 +1,6 @@
 """The command line: the only place that wires the parts together and reads the environment."""
 
 import argparse
-import dataclasses
 import json
 import logging
 import os
@@ -10,13 +9,10 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from . import config, log
-from .errors import BusyError, ConfigError, StoreError
+from .errors import ConfigError, StoreError
+from .exit_codes import DONE, FAILED, INTERRUPTED, UNUSABLE
 
-DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
-# How much longer than its deadline a run may take to come to its end before it is ended: every
-# wait inside is bounded, so this is for what nobody thought of.
-PATIENCE_SECONDS = 60
-HINT = " (`reconcile check` says more)"
+A_DAY = 86_400
 
 
 class _Lines(logging.Handler):
@@ -55,6 +51,17 @@ def _parser() -> argparse.ArgumentParser:
         "--json", action="store_true", help="print what was done, or would be, as JSON"
     )
     run.set_defaults(command=_run)
+    controller = commands.add_parser(
+        "controller", help="start a run for each new job, and every 15 seconds, until stopped"
+    )
+    controller.add_argument("--host", default="", help="where to listen; without it, everywhere")
+    controller.add_argument(
+        "--port", type=int, default=8080, help="for /health, /ready, /metrics (8080; 0 is any)"
+    )
+    controller.add_argument(
+        "--interval", type=_seconds, default=15.0, help="between two runs, in seconds (15)"
+    )
+    controller.set_defaults(command=_controller, json=False)
     check = commands.add_parser("check", help="verify the settings and all they lead to")
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
     check.set_defaults(command=_check)
@@ -65,53 +72,44 @@ def _run(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
     settings = config.from_environment(environ)
     if given.dry_run:
         return _dry_run(given, settings)
-    from . import run
+    from .attempt import attempt
 
-    _end_at_last(settings.settings.run.deadline + PATIENCE_SECONDS)
-    try:
-        report = run.run(settings)
-    except BusyError as error:
-        return _did_not_run(given, DONE, status="skipped", message=str(error))
-    except StoreError as error:
-        return _did_not_run(given, UNUSABLE, status="failed", error=f"{error}{HINT}")
-    totals = dataclasses.asdict(report.totals)
-    log.emit(
-        "run",
-        status=report.status,
-        error=report.error,
-        seconds=round(report.seconds, 3),
-        statements=report.statements,
-        **totals,
-    )
+    limits = settings.settings.run
+    _end_at_last(limits.deadline + limits.grace)
+    done = attempt(settings)
     if given.json:
-        document = {
-            "run_id": report.run_id,
-            "status": report.status,
-            "started_at": report.started_at.isoformat(),
-            "seconds": round(report.seconds, 3),
-            **totals,
-            "phases": [dataclasses.asdict(phase) for phase in report.phases],
-        }
-        print(json.dumps(document, indent=2))  # noqa: T201 this is its output
-    return report.exit_code
-
-
-def _did_not_run(given: argparse.Namespace, code: int, **why: str) -> int:
-    log.emit("run", **why)
-    if given.json:
-        print(json.dumps(why))  # noqa: T201
-    return code
+        print(json.dumps(done.document(), indent=2))  # noqa: T201 this is its output
+    return done.code
 
 
 def _dry_run(given: argparse.Namespace, settings: config.Config) -> int:
     from . import dry_run
+    from .attempt import HINT
 
     try:
         found = dry_run.dry_run(settings)
     except StoreError as error:
-        return _did_not_run(given, UNUSABLE, status="failed", error=f"{error}{HINT}")
+        told = {"status": "failed", "error": f"{error}{HINT}"}
+        log.emit("run", status=told["status"], error=told["error"])
+        if given.json:
+            print(json.dumps(told))  # noqa: T201
+        return UNUSABLE
     print(json.dumps(found.document(), indent=2) if given.json else found.text())  # noqa: T201
     return FAILED if found.problems else DONE
+
+
+def _controller(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from .controller import control
+
+    return control(lambda: config.from_environment(environ), given.host, given.port, given.interval)
+
+
+def _seconds(text: str) -> float:
+    """Raises ValueError, which argparse explains."""
+    seconds = float(text)
+    if not 0 < seconds <= A_DAY:
+        raise ValueError("must be positive, and at most a day")
+    return seconds
 
 
 def _check(given: argparse.Namespace, environ: Mapping[str, str]) -> int:

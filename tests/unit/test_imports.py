@@ -80,6 +80,8 @@ ADAPTED = {
     "cryptography": ("github/",),
     "kubernetes": ("kube/",),
     "psycopg": ("store/",),
+    "prometheus_client": ("controller/",),
+    "waitress": ("controller/",),
     "boto3": ("check.py",),
     "botocore": ("check.py",),
 }
