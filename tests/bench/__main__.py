@@ -3,13 +3,14 @@
 import sys
 import time
 
-from tests.bench import bench_fuzz, bench_run, bench_webhook, bench_world
+from tests.bench import bench_controller, bench_fuzz, bench_run, bench_webhook, bench_world
 
 BENCHES = {
     "webhook": bench_webhook.run,
     "fuzz": bench_fuzz.run,
     "world": bench_world.run,
     "run": bench_run.run,
+    "controller": bench_controller.run,
 }
 
 

@@ -1,13 +1,14 @@
 """Rows as a world's webhooks and runs would have left them, written at once."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import psycopg
 from psycopg import sql
 
 from tests.bench.world_process import IMAGE, RunningWorld
-from tests.database import Database
+from tests.database import Database, Row
 from tests.simulated import LABEL
 from tests.system import BOARD, PREFIX
 
@@ -45,6 +46,28 @@ def fill(database: Database, world: RunningWorld) -> None:
             (*ENTITY, "group_id", "used_at"),
             [(*_entity(world), world.group_id, made)],
         )
+
+
+def adding(
+    connection: psycopg.Connection[Row], world: RunningWorld, numbers: Iterable[int]
+) -> Callable[[], None]:
+    """Each call commits the next of these jobs, as the function does."""
+    columns = ("job_id", "run_id", "job_name", "repo_full_name", *ENTITY, *PLACE, *TIMES)
+    statement = sql.SQL("INSERT INTO jobs ({}) VALUES ({})").format(
+        sql.SQL(", ").join(map(sql.Identifier, columns)),
+        sql.SQL(", ").join([sql.Placeholder()] * len(columns)),
+    )
+    common = (*_entity(world), *_place())
+    jobs = iter([world.jobs[number] for number in numbers])
+
+    def add() -> None:
+        job = next(jobs)
+        connection.execute(
+            statement,
+            (job.job_id, job.run_id, job.name, REPOSITORY, *common, *_at(world.now)),
+        )
+
+    return add
 
 
 def add_history(database: Database, world: RunningWorld) -> None:

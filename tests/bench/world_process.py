@@ -10,6 +10,7 @@ import functools
 import json
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -85,6 +86,11 @@ class RunningWorld:
     def counts(self) -> Counter[str]:
         """Requests since the last time, by endpoint, status, and whether they were conditional."""
         return Counter(self.ask(counts=True)["counts"])
+
+    def pods_created(self) -> list[float]:
+        """When each request to create a pod had been taken, by the machine's monotonic clock."""
+        moments: list[float] = self.ask(created=True)["created"]
+        return moments
 
     def ask(self, **command: Any) -> dict[str, Any]:
         assert self.process.stdin is not None
@@ -206,6 +212,7 @@ class Observer:
     def __init__(self, world: World[SteppedTime]) -> None:
         self._world = world
         self._counts: Counter[str] = Counter()
+        self.created: list[float] = []
         for server in (world.github_server, world.cluster_server):
             name, router = server.service.name, server.service.router
             server.observers.append(functools.partial(self._note, name, router))
@@ -213,6 +220,8 @@ class Observer:
     def _note(self, name: str, router: Router, request: Request, response: Response) -> None:
         matched = router.match(request.method, request.path)
         endpoint = matched[0].name if matched else "no_such_path"
+        if endpoint == "create_pod" and response.status == 201:
+            self.created.append(time.monotonic())
         conditional = " conditional" if "if-none-match" in request.headers else ""
         self._counts[f"{name}.{endpoint} {response.status}{conditional}"] += 1
 
@@ -236,7 +245,8 @@ def obey(
     if "counts" in command:
         counts = observer.take() + front.counts
         front.counts.clear()
-    return {"now": now.isoformat(), "counts": counts}
+    created = observer.created if "created" in command else []
+    return {"now": now.isoformat(), "counts": counts, "created": created}
 
 
 def main() -> None:
