@@ -38,9 +38,13 @@ bundle: $(VENV)/.installed ## build the function's deployable zip in dist/
 fingerprint: $(VENV)/.installed ## describe schema.sql anew for `reconcile check`, after changing it
 	$(BIN)/python -m tools.fingerprint
 
-lock: $(VENV)/.installed ## resolve requirements.lock anew from pyproject.toml
-	$(UV) pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
-	    --all-extras --no-header --no-emit-package riscv-runners pyproject.toml -o requirements.lock
+COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header \
+    --no-emit-package riscv-runners
+OF_THE_LOCK = $(COMPILE) --no-annotate --constraint requirements.lock
+lock: $(VENV)/.installed ## resolve requirements.lock anew from pyproject.toml, and the image's parts of it
+	$(COMPILE) pyproject.toml --all-extras --upgrade -o requirements.lock
+	$(OF_THE_LOCK) pyproject.toml --extra reconcile -o requirements-image.lock
+	echo 'hatchling>=1.27' | $(OF_THE_LOCK) - -o requirements-build.lock
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

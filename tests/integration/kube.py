@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from reconcile.clock import Deadline
+from reconcile.errors import PermanentError
 from reconcile.kube import ClusterClient, connect
 from reconcile.model import JitConfig, Pod
 from reconcile.settings import EphemeralStorage
+from reconcile.sim.cluster import Behaviour
 from reconcile.sim.timeline import SteppedTime
 from reconcile.sim.world import World
 
@@ -109,3 +111,17 @@ def connected(
         parallel=2,
         sleep=lambda _: None,
     )
+
+
+def do_everything(kube: Kube) -> None:
+    """Every method, each on its way through all calls it can make."""
+    kube.world.cluster.next_pod(Behaviour.CRASHES)
+    pod = kube.create()
+    kube.world.time.step(120)
+    assert kube.client.pods() == [kube.find()]
+    assert len(kube.client.nodes()) == 1
+    kube.client.stop_pod(pod.name)
+    told = kube.client.diagnose(pod)
+    if told["errors"]:
+        raise PermanentError(told["errors"][0])
+    assert kube.client.delete_pod(kube.find(), force=True)

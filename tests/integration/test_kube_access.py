@@ -11,11 +11,10 @@ import yaml
 
 from reconcile.errors import ConfigError, PermanentError
 from reconcile.kube import REQUIRED, Permission, missing_permissions
-from reconcile.sim.cluster import Behaviour
 from reconcile.sim.cluster.access import Rule
 from reconcile.sim.timeline import SteppedTime
 from reconcile.sim.world import World
-from tests.integration.kube import BOARD, NAMESPACE, Kube, connected, joined
+from tests.integration.kube import BOARD, NAMESPACE, connected, do_everything, joined
 
 TOKEN = "the-runners-own-token"
 
@@ -32,20 +31,6 @@ def rule(permission: Permission) -> Rule:
     if permission.subresource:
         resource += f"/{permission.subresource}"
     return (NAMESPACE if permission.namespaced else None, resource, permission.verb)
-
-
-def do_everything(kube: Kube) -> None:
-    """Every method, each on its way through all calls it can make."""
-    kube.world.cluster.next_pod(Behaviour.CRASHES)
-    pod = kube.create()
-    kube.world.time.step(120)
-    assert kube.client.pods() == [kube.find()]
-    assert len(kube.client.nodes()) == 1
-    kube.client.stop_pod(pod.name)
-    told = kube.client.diagnose(pod)
-    if told["errors"]:
-        raise PermanentError(told["errors"][0])
-    assert kube.client.delete_pod(kube.find(), force=True)
 
 
 # The verbs of the simulator's endpoints that are not their own names.
