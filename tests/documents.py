@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent
@@ -83,6 +84,11 @@ class Document:
         found = self.text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
         assert found, f"{self.path.name} has no section {title}"
         return found
+
+
+INSTALL = Document(ROOT / "docs" / "install.md")
+OPERATIONS = Document(ROOT / "docs" / "operations.md")
+BOTH = pytest.mark.parametrize("document", [INSTALL, OPERATIONS], ids=lambda each: each.path.name)
 
 
 def slugified(title: str) -> str:

@@ -71,19 +71,23 @@ class Controller:
         return found
 
     def watcher(self) -> int:
-        """The one of its processes that listens on its port, beside itself."""
-        [found] = self.processes() - {self.process.pid}
-        return found
+        """The one beside itself, while there is no run."""
+        return self._other_than(self.process.pid)
 
     def run_in_flight(self, watcher: int) -> int:
-        """The one that is neither itself nor the watcher."""
+        return self._other_than(self.process.pid, watcher)
 
-        def others() -> set[int]:
-            return self.processes() - {self.process.pid, watcher}
+    def _other_than(self, *known: int) -> int:
+        """The only one, once there is only one."""
+        found: set[int] = set()
 
-        wait_until(lambda: len(others()) == 1, PATIENCE_SECONDS)
-        [found] = others()
-        return found
+        def alone() -> bool:
+            found.clear()
+            found.update(self.processes() - {*known})
+            return len(found) == 1
+
+        wait_until(alone, PATIENCE_SECONDS)
+        return found.pop()
 
     def stop(self) -> int:
         self.process.terminate()
