@@ -6,7 +6,7 @@ from enum import StrEnum
 from ..run_outcome import WORKED, RunOutcome
 
 FIRST_PAUSE_SECONDS = 1.0
-LEAST_SECONDS = 0.25  # from one start to the next, however fast new jobs come
+STORM_SECONDS = 0.25  # from one start to the next, while jobs come faster than runs end
 
 
 class Cause(StrEnum):
@@ -63,7 +63,8 @@ class Schedule:
             self._pause = 0.0
         else:
             self._pause = min(self.interval, max(FIRST_PAUSE_SECONDS, 2 * self._pause))
-        soonest = self._began_at + min(self.interval, LEAST_SECONDS)
+        woken = self._wanted is not None
+        soonest = self._began_at + min(self.interval, STORM_SECONDS) if woken else now
         self._not_before = max(now + self._pause, soonest)
         if self._pause:
             self._wanted = self._wanted or Cause.RETRY

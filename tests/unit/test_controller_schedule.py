@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from reconcile.controller.schedule import FIRST_PAUSE_SECONDS, LEAST_SECONDS, Cause, Schedule
+from reconcile.controller.schedule import FIRST_PAUSE_SECONDS, STORM_SECONDS, Cause, Schedule
 from reconcile.run_outcome import RunOutcome
 
 INTERVAL = 15.0
@@ -95,19 +95,29 @@ def test_cause_is_told_as_it_was_given(wake: Cause) -> None:
     assert schedule.due(0.0) is wake
 
 
-def test_runs_that_take_no_time_do_not_start_by_the_hundred() -> None:
-    """Though there is a new job every hundredth of a second, all the time."""
+def test_jobs_that_come_faster_than_runs_end_do_not_start_runs_by_the_hundred() -> None:
+    """A new one every hundredth of a second, for ten seconds; a run takes three of them."""
     schedule = Schedule(INTERVAL, next_tick=BEGAN)
     starts: list[float] = []
+    ends = 0.0
     for hundredth in range(1000):
         now = hundredth / 100
         schedule.wake(Cause.NOTIFY)
-        if (cause := schedule.due(now)) is not None:
+        if ends == now and starts:
+            schedule.ended(RunOutcome.COMPLETED, now)
+        if now >= ends and (cause := schedule.due(now)) is not None:
             starts.append(now)
             schedule.began(cause, now)
-            schedule.ended(RunOutcome.COMPLETED, now)
+            ends = (hundredth + 3) / 100
     assert starts[0] == 0, "the first at once"
-    assert len(starts) == 10 / LEAST_SECONDS
+    assert len(starts) == 10 / STORM_SECONDS
+
+
+def test_job_that_comes_after_a_short_run_starts_the_next_at_once() -> None:
+    schedule = began()
+    schedule.ended(RunOutcome.COMPLETED, BEGAN + 0.05)
+    schedule.wake(Cause.NOTIFY)
+    assert schedule.due(BEGAN + 0.06) is Cause.NOTIFY
 
 
 # Ticks -------------------------------------------------------------------------------------------
