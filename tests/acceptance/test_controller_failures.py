@@ -86,7 +86,7 @@ def test_sigkill_of_the_controller_leaves_no_run_and_no_lock_behind(s: System) -
 
 
 def test_run_past_its_deadline_is_killed_and_counted_and_the_next_goes_on(s: System) -> None:
-    s.toml = PATIENT + "deadline = 2\ngrace = 1\n"
+    s.toml = PATIENT + "deadline = 4\ngrace = 1\n"
     with controller(s) as c:
         watcher = c.watcher()
         with run_held(s.database) as hold:

@@ -1,7 +1,7 @@
 """docs/controller.md names what the controller shows and says, and nothing else."""
 
 import re
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 
 from prometheus_client import Metric
@@ -11,32 +11,16 @@ from reconcile.controller.metrics import Metrics
 from reconcile.controller.schedule import Cause
 from reconcile.controller.state import STALE_INTERVALS, Observed
 from reconcile.run_outcome import RunOutcome
-from reconcile.store.figures import Figures
+from tests.unit.exposition import NOTHING
 from tests.unit.test_docs_run import events, names, rows, section
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENT = (ROOT / "docs" / "controller.md").read_text()
-NOTHING = Figures(
-    until=datetime(2026, 3, 2, tzinfo=UTC),
-    live_jobs=[],
-    queued=[],
-    waits=[],
-    durations=[],
-    concluded=[],
-    usual_duration={},
-    boards=[],
-    workers=[],
-    ended_workers=[],
-    backing_off=0,
-    parked=0,
-    limits=[],
-    last_success_age=0,
-)
 
 
 def shown() -> dict[str, Metric]:
     """By the name under which it is shown."""
-    observed = Observed(0, 0, figures=NOTHING, figures_at=float("inf"))
+    observed = Observed(0, 0, figures=replace(NOTHING, last_success_age=0), figures_at=float("inf"))
     found = Metrics(lambda: observed).registry.collect()
     return {each.name + ("_total" if each.type == "counter" else ""): each for each in found}
 
