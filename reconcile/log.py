@@ -1,9 +1,11 @@
 """JSON lines on standard error, each with a time and an `event` slug, and once there is one the
 run's number. Callers pass only what they name: never a token, a configuration or a body."""
 
+import contextlib
 import json
 import sys
 import threading
+from typing import TextIO
 
 from .clock import Clock, SystemClock
 
@@ -27,6 +29,9 @@ def emit(event: str, **details: Detail) -> None:
         **{name: value for name, value in (_bound | details).items() if value is not None},
     }
     line = json.dumps(told, separators=(",", ":")) + "\n"
-    with _lock:
-        sys.stderr.write(line)
-        sys.stderr.flush()
+    stream: TextIO | None = sys.stderr  # None: it was closed when we were started.
+    # A log that cannot be written (a full disk, nobody reading) must not leave jobs waiting.
+    with _lock, contextlib.suppress(OSError, ValueError):
+        if stream is not None:
+            stream.write(line)
+            stream.flush()

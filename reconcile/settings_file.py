@@ -71,7 +71,7 @@ def load(source: str) -> Settings:
     place = "" if is_text else f"{source}: "
     try:
         document = tomllib.loads(source if is_text else Path(source).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise ConfigError(_unreadable(source, is_text=is_text, error=error)) from error
     faults: list[str] = []
     settings = _Reader(faults).settings(document)

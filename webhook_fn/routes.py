@@ -71,7 +71,7 @@ def load(path: Path = PACKAGED) -> Routes:
             document = tomllib.load(file)
     except OSError as error:
         raise RoutesError(f"{path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RoutesError(f"{path} is not TOML: {error}") from error
     faults: list[str] = []
     routes = _read_document(document, faults)

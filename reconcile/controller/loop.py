@@ -20,7 +20,7 @@ from ..run_outcome import WORKED, RunOutcome
 from . import web
 from .run_process import Ended, RunProcess
 from .schedule import Cause, Schedule
-from .watching import Watching
+from .watcher_process import WatcherProcess
 
 SIGN_OF_LIFE_SECONDS = 5.0
 STOPPING = (signal.SIGTERM, signal.SIGINT)
@@ -55,7 +55,8 @@ class Controller:
         self._read_config = read_config
         self._signals = signals
         self._schedule = Schedule(interval, next_tick=time.monotonic() + interval)
-        self._watching = Watching(partial(_watch, config, bound, interval), keep=bound.fileno())
+        watch = partial(_watch, config, bound, interval)
+        self._watcher = WatcherProcess(watch, keep=bound.fileno())
         self._run: RunProcess | None = None
         self._worked_at: float | None = None  # when a run last did its work
         self._stopping = False
@@ -71,38 +72,47 @@ class Controller:
     def step(self) -> bool:
         """One look at everything, after something happened or it is time. False at the end."""
         now = time.monotonic()
-        if self._run is not None and now >= self._run.kill_at:
-            log.emit("run_killed", seconds=round(now - self._run.started))
-            self._run.kill()
-            self._run.kill_at = float("inf")
         if self._run is not None and (ended := self._run.ended()) is not None:
             self._forget_run(self._run)
             self._on_end(ended)
+        if self._run is not None and now >= self._run.kill_at:
+            self._kill(self._run)
+        self._reap_strangers()
         if self._run is None:
             if self._stopping:
                 return False
             if (cause := self._schedule.due(time.monotonic())) is not None:
                 self._begin(cause)
-        if self._watching.line is None and now >= self._watching.start_at:
-            self._start_watcher()
+        self._see_to_the_watcher(now)
         if now - self._told_at >= SIGN_OF_LIFE_SECONDS:
             self._tell("alive")
         for key, _ in self._selector.select(self._patience()):
             key.data()
         return True
 
+    def _reap_strangers(self) -> None:
+        """As process 1 of a container we are the parent of whatever lost its own."""
+        if os.getpid() != 1:
+            return
+        ours = {self._watcher.pid, self._run.pid if self._run else None}
+        with contextlib.suppress(ChildProcessError):
+            while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                if found.si_pid in ours:
+                    return  # Its end is noticed elsewhere.
+                os.waitpid(found.si_pid, 0)
+
     def close(self) -> None:
         if self._run is not None:
             self._run.kill()
-        self._watching.stop()
+        self._watcher.stop()
         self._selector.close()
 
     def _patience(self) -> float:
         now = time.monotonic()
         moments = [self._told_at + SIGN_OF_LIFE_SECONDS]
         moments.append(self._run.kill_at if self._run else self._schedule.next_at)
-        if self._watching.line is None:
-            moments.append(self._watching.start_at)
+        there = self._watcher.line is not None
+        moments.append(self._watcher.silent_at if there else self._watcher.start_at)
         return max(0.0, min(moments) - now)
 
     # Runs ----------------------------------------------------------------------------------------
@@ -121,7 +131,8 @@ class Controller:
         try:
             run = self._run = RunProcess(config, now)
         except OSError as error:  # no room for one more process, say
-            self._on_end(Ended(RunOutcome.CRASHED, 0.0), f"It could not be started: {error}")
+            message = f"It could not be started: {error}"
+            self._on_end(Ended(RunOutcome.CRASHED, 0.0, error=message))
             return
         self._selector.register(run.report, selectors.EVENT_READ, partial(self._on_report, run))
 
@@ -135,10 +146,15 @@ class Controller:
             self._selector.unregister(run.report)
         run.close()
 
-    def _on_end(self, ended: Ended, error: str = "It ended without a word.") -> None:
+    def _kill(self, run: RunProcess) -> None:
+        log.emit("run_killed", seconds=round(time.monotonic() - run.started))
+        run.kill()
+        run.kill_at = float("inf")
+
+    def _on_end(self, ended: Ended) -> None:
         now = time.monotonic()
         if ended.outcome is RunOutcome.CRASHED:
-            log.emit("run_crashed", error=error)
+            log.emit("run_crashed", error=ended.error)
         if ended.outcome in WORKED:
             self._worked_at = now
         self._schedule.ended(ended.outcome, now)
@@ -155,34 +171,45 @@ class Controller:
     def _stop(self) -> None:
         """The run in flight may finish; who asks twice does not want to wait for it."""
         if self._stopping and self._run is not None:
-            log.emit("run_killed", seconds=round(time.monotonic() - self._run.started))
-            self._run.kill()
+            self._kill(self._run)
         elif not self._stopping:
             log.emit("controller_stopping", run_in_flight=self._run is not None)
         self._stopping = True
 
+    def _see_to_the_watcher(self, now: float) -> None:
+        if self._watcher.line is None and now >= self._watcher.start_at:
+            self._start_watcher()
+        if now >= self._watcher.silent_at:
+            self._on_word()  # Perhaps it is we who did not hear it: we may have been stopped.
+        if now >= self._watcher.silent_at:
+            self._lose_watcher("It is silent.")
+
     def _start_watcher(self) -> None:
         now = time.monotonic()
         try:
-            line = self._watching.start(now)
+            line = self._watcher.start(now)
         except OSError as error:  # no room for one more process, say
-            self._watching.replace_later(now, f"It could not be started: {error}")
+            self._watcher.replace_later(now, f"It could not be started: {error}")
             return
-        self._selector.register(line, selectors.EVENT_READ, partial(self._on_word, line))
+        self._selector.register(line, selectors.EVENT_READ, self._on_word)
         self._tell("resumed", running=self._run is not None, worked_at=self._worked_at)
 
-    def _on_word(self, line: socket.socket) -> None:
-        causes = self._watching.causes(line)
+    def _on_word(self) -> None:
+        causes = self._watcher.causes(time.monotonic())
         if causes is None:
-            self._selector.unregister(line)
-            self._watching.replace_later(time.monotonic(), "It ended.")
+            self._lose_watcher("It ended.")
         else:
             for cause in causes:
                 self._schedule.wake(cause)
 
+    def _lose_watcher(self, error: str) -> None:
+        if self._watcher.line is not None:
+            self._selector.unregister(self._watcher.line)
+        self._watcher.replace_later(time.monotonic(), error)
+
     def _tell(self, event: str, **details: object) -> None:
         self._told_at = time.monotonic()
-        self._watching.tell(event, **details)
+        self._watcher.tell(event, **details)
 
 
 def _watch(config: Config, bound: socket.socket, interval: float, line: socket.socket) -> int:

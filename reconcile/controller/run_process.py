@@ -3,9 +3,11 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
+import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 
 from .. import log
@@ -30,10 +32,12 @@ class Ended:
     outcome: RunOutcome
     seconds: float  # from the fork to the end
     phases: list[PhaseEnd] = field(default_factory=list)
+    error: str = ""  # of one that could not tell by itself
 
 
 class RunProcess:
-    """Ends with us: it holds one end of a pipe whose other end only we have."""
+    """Ends with us: it holds one end of a pipe whose other end only we have. Its temporary files,
+    which may be a kubeconfig's keys, are in a directory that we remove, for it may be killed."""
 
     def __init__(self, config: Config, now: float) -> None:
         limits = config.settings.run
@@ -48,7 +52,9 @@ class RunProcess:
             lifeline_end, self._lifeline = os.pipe()
             if_it_fails.callback(os.close, self._lifeline)
             theirs.callback(os.close, lifeline_end)
-            work = partial(_do_run, config, report_end, lifeline_end)
+            self._directory = tempfile.mkdtemp(prefix="reconcile-run-")
+            if_it_fails.callback(shutil.rmtree, self._directory, ignore_errors=True)
+            work = partial(_do_run, config, report_end, lifeline_end, self._directory)
             self.pid = fork(work, keep=(report_end, lifeline_end))
             if_it_fails.pop_all()
         os.set_blocking(self.report, False)
@@ -56,6 +62,7 @@ class RunProcess:
     def close(self) -> None:
         os.close(self.report)
         os.close(self._lifeline)
+        shutil.rmtree(self._directory, ignore_errors=True)
 
     def listen(self) -> bool:
         """Take what it has said so far. Whether that was all."""
@@ -67,8 +74,9 @@ class RunProcess:
         return True
 
     def kill(self) -> None:
+        """And whatever it started."""
         self._killed = True
-        os.kill(self.pid, signal.SIGKILL)
+        os.killpg(self.pid, signal.SIGKILL)
 
     def ended(self) -> Ended | None:
         """What became of it, once it is over."""
@@ -84,11 +92,14 @@ class RunProcess:
             phases = [PhaseEnd(**phase) for phase in said["phases"]]
             return Ended(RunOutcome(said["outcome"]), seconds, phases)
         except (ValueError, KeyError, TypeError):  # It was cut off, or never said anything.
-            return Ended(RunOutcome.KILLED if self._killed else RunOutcome.CRASHED, seconds)
+            if self._killed:
+                return Ended(RunOutcome.KILLED, seconds)
+            return Ended(RunOutcome.CRASHED, seconds, error="It ended without a word.")
 
 
-def _do_run(config: Config, report: int, lifeline: int) -> int:
+def _do_run(config: Config, report: int, lifeline: int, directory: str) -> int:
     """In the child."""
+    tempfile.tempdir = directory
     from ..attempt import attempt  # The parent has imported it, and could not without its weight.
 
     end_with_parent(lifeline)
@@ -108,8 +119,6 @@ def _do_run(config: Config, report: int, lifeline: int) -> int:
 
 
 def _say(report: int, outcome: RunOutcome, phases: list[PhaseEnd]) -> None:
-    told = [
-        {"phase": each.phase, "success": each.success, "seconds": each.seconds} for each in phases
-    ]
+    told = {"outcome": outcome, "phases": [asdict(each) for each in phases]}
     with open(report, "wb") as pipe:
-        pipe.write(json.dumps({"outcome": outcome, "phases": told}).encode())
+        pipe.write(json.dumps(told).encode())

@@ -21,11 +21,14 @@ from . import web
 from .metrics import Metrics
 from .schedule import Cause
 from .state import State
+from .watcher_process import ALIVE, WORDS
 
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 15.0
 LASTING_SECONDS = 30.0  # a connection that stood that long was a good one
 BREATH_SECONDS = 5.0  # nothing takes longer without a sign of life
+SLACK_SECONDS = 5.0
+FAILED_READINGS = 4  # as long as so many is the wait after one that failed
 READING_SECONDS = (1.0, 15.0)  # between two readings of figures: the interval, within these
 CHUNK_BYTES = 65536
 
@@ -101,9 +104,9 @@ class _Listener:
                     wait = FIRST_WAIT_SECONDS
                 self._state.lost(str(error))
                 log.emit("not_listening", error=str(error), retry_seconds=round(wait, 1))
-            self._state.listened()
+            self._sign_of_life()
             time.sleep(wait * random.uniform(0.8, 1.2))  # noqa: S311 jitter
-            self._state.listened()
+            self._sign_of_life()
             wait = min(2 * wait, LONGEST_WAIT_SECONDS)
 
     def _listen(self) -> None:
@@ -112,38 +115,45 @@ class _Listener:
             self._state.connected()
             log.emit("listening", schema=self._config.schema)
             # Whatever came while nobody listened.
-            self._wake(Cause.CONNECTED)
+            self._say(WORDS[Cause.CONNECTED])
             read_at = 0.0
             while True:
-                self._state.listened()
+                self._sign_of_life()
                 now = time.monotonic()
                 if now >= read_at:
-                    self._read(session)
-                    read_at = now + self._reading
+                    # While it reads it hears nothing: what is not to be had is asked for rarely.
+                    readings = 1 if self._read(session) else FAILED_READINGS
+                    read_at = now + readings * self._reading
                 if session.heard(max(0.0, min(BREATH_SECONDS, read_at - time.monotonic()))):
-                    self._wake(Cause.NOTIFY)
+                    self._say(WORDS[Cause.NOTIFY])
 
-    def _read(self, session: listening.Listening) -> None:
-        """Figures that cannot be read are no reason to stop listening."""
+    def _read(self, session: listening.Listening) -> bool:
+        """Whether figures could be read. If not, that is no reason to stop listening."""
         before = self._state.observed().figures
         try:
             now = self._config.clock.now()
-            found = figures.read(session.database, now, before.until if before else None)
+            with session.within(figures.READ_SECONDS + listening.STATEMENT_SECONDS + SLACK_SECONDS):
+                found = figures.read(session.database, now, before.until if before else None)
         except StoreError as error:
             if session.database.broken:
                 raise
             if str(error) != self._trouble:
                 log.emit("figures_unknown", error=str(error))
             self._trouble = str(error)
-            return
+            return False
         self._trouble = ""
         self._metrics.learned(found)
         self._state.learned(found)
+        return True
 
-    def _wake(self, cause: Cause) -> None:
+    def _sign_of_life(self) -> None:
+        self._state.listened()
+        self._say(ALIVE)
+
+    def _say(self, word: bytes) -> None:
         try:
-            self._controller.send(cause.encode()[:1], socket.MSG_DONTWAIT)
+            self._controller.send(word, socket.MSG_DONTWAIT)
         except BlockingIOError:
-            return  # It has more wakes before it than it needs.
+            return  # It has more words before it than it needs.
         except OSError:
             os._exit(1)  # It is gone.

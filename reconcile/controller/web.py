@@ -15,8 +15,10 @@ from .metrics import Metrics
 from .state import State, health_problems, ready_problems
 
 THREADS = 2
-CONNECTIONS = 50
+# Those who open connections and say nothing must not keep the probes out.
+CONNECTIONS = 500
 IDLE_SECONDS = 10
+LOOK_FOR_IDLE_SECONDS = 5
 JSON = "application/json"
 
 Answer = tuple[str, str, bytes]  # status, content type, body
@@ -97,6 +99,8 @@ def server(app: App, bound: socket.socket) -> Any:
         threads=THREADS,
         connection_limit=CONNECTIONS,
         channel_timeout=IDLE_SECONDS,
+        cleanup_interval=LOOK_FOR_IDLE_SECONDS,
+        asyncore_use_poll=True,  # select() ends at file 1024
         ident=None,
     )
 

@@ -16,7 +16,7 @@ MOST_SERIES = 500
 # connection is dead (4 s), open another (3) and run two statements on it (3 each).
 SETTLED_SECONDS = 15
 # All together. Meanwhile nobody listens, and what takes longer looks like a process that hangs.
-READ_SECONDS = 10.0
+READ_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,12 @@ MARK = "MARK_OF_THIS_TEST"  # a variable by which a process and all its forks ar
 
 
 class Controller:
-    def __init__(self, environment: dict[str, str], interval: float) -> None:
+    def __init__(
+        self, environment: dict[str, str], interval: float, program: tuple[str, ...] = MODULE
+    ) -> None:
         self._mark = uuid.uuid4().hex
         self.process = subprocess.Popen(
-            [*MODULE, "controller", *ANY_PORT, "--interval", str(interval)],
+            [*program, "controller", *ANY_PORT, "--interval", str(interval)],
             env={**environment, **KEEP_BYTECODE, MARK: self._mark},
             stderr=subprocess.PIPE,
             text=True,
@@ -138,17 +140,24 @@ class Controller:
 
 
 @contextlib.contextmanager
-def controller(made: System, interval: float = NO_TICK, **environment: str) -> Iterator[Controller]:
+def controller(
+    made: System,
+    interval: float = NO_TICK,
+    program: tuple[str, ...] = MODULE,
+    **environment: str,
+) -> Iterator[Controller]:
     """Running, and past its first run."""
-    with starting({**command_environment(made), **environment}, interval) as started:
+    with starting({**command_environment(made), **environment}, interval, program) as started:
         started.wait_for("run")
         yield started
 
 
 @contextlib.contextmanager
-def starting(environment: dict[str, str], interval: float = NO_TICK) -> Iterator[Controller]:
+def starting(
+    environment: dict[str, str], interval: float = NO_TICK, program: tuple[str, ...] = MODULE
+) -> Iterator[Controller]:
     """Not waited for."""
-    started = Controller(environment, interval)
+    started = Controller(environment, interval, program)
     try:
         yield started
     finally:

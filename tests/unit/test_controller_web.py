@@ -210,6 +210,13 @@ def test_with_a_host_it_answers_there_and_nowhere_else(host: str) -> None:
         assert ask(host, port)[0] == 200
 
 
+def test_those_who_connect_and_say_nothing_keep_no_probe_out() -> None:
+    with served("127.0.0.1") as port, contextlib.ExitStack() as silent:
+        for _ in range(100):
+            silent.enter_context(socket.create_connection(("127.0.0.1", port)))
+        assert ask("127.0.0.1", port)[0] == 200
+
+
 def test_real_server_answers_like_the_application() -> None:
     with served("127.0.0.1") as port:
         assert ask("127.0.0.1", port, "HEAD") == (200, b"")

@@ -88,6 +88,7 @@ def test_packaged_routes_serve_the_boards_of_the_fleet() -> None:
         ("route = 1", ["route must be a list of tables"]),
         ("[route]\npool = 'p'", ["route must be a list of tables"]),
         ("[[route]", ["is not TOML", "line 1"]),
+        ("a = " + "[" * 100_000, ["is not TOML"]),
         ("banned_entitys = []\n" + FILE, ["unknown key banned_entitys"]),
         (
             FILE.replace("pool =", "pools ="),

@@ -208,6 +208,7 @@ def test_all_faults_are_named_at_once(tmp_path: Path) -> None:
         ("/nowhere/runners.toml", "/nowhere/runners.toml cannot be read: No such file"),
         ("/", "/ cannot be read: Is a directory"),
         ("scheduling = \n", "is not TOML: Invalid value (at line 1, column 14)"),
+        ("a = " + "[" * 100_000, "is not TOML: "),
     ],
 )
 def test_what_is_no_file_and_no_toml_is_refused(source: str, sentence: str) -> None:
