@@ -4,7 +4,6 @@ import argparse
 import json
 import logging
 import os
-import signal
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -100,9 +99,6 @@ def _dry_run(given: argparse.Namespace, settings: config.Config) -> int:
 
 
 def _controller(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    # Until it has handlers of its own. Process 1 of a container gets no signal that it does not
-    # handle: a pod that is deleted while it starts would wait out its grace period.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(DONE))
     from .controller import control
 
     return control(lambda: config.from_environment(environ), given.host, given.port, given.interval)
