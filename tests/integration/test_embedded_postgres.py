@@ -18,7 +18,7 @@ from reconcile.sim import postgres
 from tests.waiting import wait_until
 
 OWNER = """
-import sys, time
+import signal, sys, time
 from reconcile.sim import postgres
 with postgres.running(in_memory={in_memory}) as server:
     print(server.url(), flush=True)
@@ -99,7 +99,8 @@ def test_server_can_be_away_for_a_while_and_keeps_what_it_had() -> None:
 
 
 def test_server_that_is_away_ends_with_its_block_all_the_same(scratch: Path) -> None:
-    with owner("server._supervisor.send_signal(10); time.sleep(0.5)", scratch) as (process, _):
+    away = "server._supervisor.send_signal(signal.SIGUSR1); time.sleep(0.5)"
+    with owner(away, scratch) as (process, _):
         assert process.wait(30) == 0
         assert directories(scratch) == []
 
