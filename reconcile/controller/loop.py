@@ -102,8 +102,9 @@ class Controller:
                 os.waitpid(found.si_pid, 0)
 
     def close(self) -> None:
-        if self._run is not None:
+        if self._run is not None:  # Only if we end by a fault of ours.
             self._run.kill()
+            self._forget_run(self._run)
         self._watcher.stop()
         self._selector.close()
 

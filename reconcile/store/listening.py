@@ -1,7 +1,7 @@
 """A session that hears of new jobs, and reads figures in between. The controller's only one.
 
-It needs a server of its own at the other end: through a pooler that lends a connection for one
-transaction at a time nothing is heard.
+It needs a session of its own at the other end: through a pooler that lends one for a transaction at
+a time nothing is heard.
 """
 
 import contextlib

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -31,6 +32,11 @@ WAITS_FOR_WORKERS = """
      WHERE d.datname = current_database() AND NOT granted AND relation = 'workers'::regclass
 """
 MARK = "MARK_OF_THIS_TEST"  # a variable by which a process and all its forks are known
+
+
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="processes are found through /proc"
+)
 
 
 class Controller:

@@ -14,6 +14,7 @@ from tests.acceptance.controller import (
     PATIENCE_SECONDS,
     controller,
     fleet,
+    needs_proc,
     push,
     run_held,
     runs,
@@ -23,6 +24,8 @@ from tests.acceptance.controller import (
 from tests.database import Database
 from tests.system import System, command_environment
 from tests.waiting import wait_until
+
+pytestmark = needs_proc
 
 
 @pytest.fixture

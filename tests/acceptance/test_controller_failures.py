@@ -15,6 +15,7 @@ from tests.acceptance.controller import (
     controller,
     fleet,
     lock_is_free,
+    needs_proc,
     push,
     run_held,
     runs,
@@ -23,6 +24,8 @@ from tests.acceptance.controller import (
 from tests.database import Cluster, Database
 from tests.system import System
 from tests.waiting import wait_until
+
+pytestmark = needs_proc
 
 
 @pytest.fixture

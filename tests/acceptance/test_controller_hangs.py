@@ -17,6 +17,7 @@ from tests.acceptance.controller import (
     PATIENT,
     controller,
     fleet,
+    needs_proc,
     push,
     run_held,
     runs,
@@ -35,6 +36,9 @@ watcher_process.SILENCE_SECONDS = 8
 from reconcile.cli import main
 sys.exit(main())
 """
+
+
+pytestmark = needs_proc
 
 
 @pytest.fixture
