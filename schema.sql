@@ -119,6 +119,8 @@ CREATE TABLE IF NOT EXISTS workers (
 CREATE INDEX IF NOT EXISTS idx_workers_active ON workers (entity_id, job_labels, k8s_pool) WHERE status != 'completed';
 CREATE INDEX IF NOT EXISTS idx_workers_live   ON workers (entity_id)                       WHERE status IN ('pending', 'running');
 CREATE INDEX IF NOT EXISTS idx_workers_ended  ON workers (completed_at)                    WHERE completed_at IS NOT NULL;
+-- The newest of all, for lists.
+CREATE INDEX IF NOT EXISTS idx_workers_created ON workers (created_at DESC);
 
 -- boards: what the cluster offers of each pool, as the last run that could list it saw it ------
 
@@ -129,6 +131,22 @@ CREATE TABLE IF NOT EXISTS boards (
     in_use      INTEGER NOT NULL,                 -- of all of them, taken by a pod
     free        INTEGER NOT NULL,                 -- usable ones without a pod
     observed_at TIMESTAMPTZ NOT NULL
+);
+
+-- demand_waits: what pending jobs wait for, as the last run that could plan saw it -------------
+
+-- One row for each demand and pool with pending jobs.
+CREATE TABLE IF NOT EXISTS demand_waits (
+    entity_id      BIGINT NOT NULL,
+    repo_full_name TEXT NOT NULL DEFAULT '',      -- '' for an organization
+    job_labels     JSONB NOT NULL,
+    k8s_pool       TEXT NOT NULL,
+    pending        INTEGER NOT NULL,              -- jobs that waited when it was planned
+    covered        INTEGER NOT NULL,              -- of these, the oldest: a runner is there or on its way
+    waiting_for    TEXT,                          -- what the others wait for: a slug; NULL if there are none
+    wait_until     TIMESTAMPTZ,                   -- when that ends, where it is known
+    planned_at     TIMESTAMPTZ NOT NULL,          -- written at every change, and else once a minute
+    PRIMARY KEY (entity_id, repo_full_name, job_labels, k8s_pool)
 );
 
 -- installation_events: append-only, every accepted delivery and every authentication failure --
@@ -171,6 +189,9 @@ CREATE TABLE IF NOT EXISTS reconcile_runs (
 
 CREATE INDEX IF NOT EXISTS idx_reconcile_runs_started ON reconcile_runs (started_at DESC);
 CREATE INDEX IF NOT EXISTS idx_reconcile_runs_open    ON reconcile_runs (id) WHERE status = 'running';
+-- Runs that did or met something: of thousands most are idle.
+CREATE INDEX IF NOT EXISTS idx_reconcile_runs_told    ON reconcile_runs (started_at DESC)
+    WHERE status <> 'completed' OR jobs_updated > 0 OR workers_failed > 0 OR workers_provisioned > 0;
 
 CREATE TABLE IF NOT EXISTS reconcile_phases (
     id              BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -332,6 +353,6 @@ GRANT SELECT, INSERT, UPDATE ON workers, reconcile_runs, reconcile_phases TO :"r
 GRANT SELECT, INSERT ON installation_events TO :"reconcile_role";
 GRANT USAGE ON SEQUENCE installation_events_id_seq TO :"reconcile_role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON github_credentials, github_polls, github_scopes, demand_back_off,
-    webhook_cursors, webhook_redeliveries, boards TO :"reconcile_role";
+    webhook_cursors, webhook_redeliveries, boards, demand_waits TO :"reconcile_role";
 
 COMMIT;

@@ -26,7 +26,8 @@ class GitHub(Protocol):
         ...
 
     def refusal(self, scope: Scope) -> AccessError | RateLimitedError | None:
-        """Why nothing can be asked of the installation at present, as far as is known."""
+        """Why nothing can be asked of the installation at present, as far as is known: to find
+        out, nothing is sent."""
         ...
 
     def jobs_of_run(

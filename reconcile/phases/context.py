@@ -49,11 +49,6 @@ class ClusterView:
     def nodes(self) -> list[Node]:
         return _or_raise(self._look()[1])
 
-    def seen(self) -> tuple[list[Node], list[Pod]] | None:
-        """What was listed in this run; None if it was not, or not all of it could be."""
-        pods, nodes = self._listed or (None, None)
-        return (nodes, pods) if isinstance(nodes, list) and isinstance(pods, list) else None
-
     def _look(self) -> tuple[list[Pod] | OutsideError, list[Node] | OutsideError]:
         if self._listed is None:
             self._listed = _try(self._cluster.pods), _try(self._cluster.nodes)

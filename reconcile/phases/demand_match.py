@@ -1,23 +1,34 @@
-"""Demand against supply: plan over one snapshot, then provision."""
+"""Demand against supply: plan over one snapshot, provision, then tell what the others wait for."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from .. import log, store
-from ..errors import AccessError
-from ..model import DemandKey
+from ..errors import RateLimitedError, StoreError
+from ..model import DemandKey, Scope
 from ..policy.back_off import Trouble
 from ..policy.plan import PendingJob, Plan, Snapshot, Wait, free_boards, plan
-from ..store.demand import Group, Supply
+from ..policy.plan import boards as boards_of
+from ..policy.waiting import (
+    DemandWait,
+    Group,
+    Obstacle,
+    Place,
+    Result,
+    covered_by_spare,
+    demand_waits,
+)
+from ..store.demand import Supply
 from .context import Context
+from .ledger import Ledger
 from .outcome import Outcome
-from .provision import provision
+from .provision import Account, provision
 
 
 def demand_match(context: Context) -> Outcome:
-    outcome = Outcome()
-    trouble = store.demand.load_trouble(context.database)
+    account = Account(Outcome(), Ledger(store.demand.load_trouble(context.database)))
+    trouble = account.ledger.trouble
     _tell_jobs(context, trouble)
     planned = make_plan(context, trouble)
     made = planned.plan
@@ -25,21 +36,27 @@ def demand_match(context: Context) -> Outcome:
         told = {f"waiting_{wait}": count for wait, count in planned.waiting().items() if count}
         log.emit("plan", pending=planned.pending, provision=len(made.provision), **told)
     if made.provision:
-        provision(context, made.provision, outcome)
-    return outcome
+        provision(context, made.provision, account)
+    _write_plan(context, planned, account)
+    return account.outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     plan: Plan
-    pending: int = 0  # jobs in all
-    covered: int = 0  # of these, as many as there are workers waiting for them
+    snapshot: Snapshot | None = None  # None if nothing waits
+    groups: Sequence[Group] = ()  # all that wait
+    covered: Mapping[Place, int] = field(default_factory=dict)  # by workers that wait for them
+
+    @property
+    def pending(self) -> int:
+        return sum(group.pending for group in self.groups)
 
     def waiting(self) -> Counter[Wait]:
         """What all those wait for that get no runner now. Jobs that could not get a board anyway
         were not even looked at."""
         waiting = Counter(self.plan.waiting.values())
-        waiting[Wait.RUNNER] = self.covered
+        waiting[Wait.RUNNER] = sum(self.covered.values())
         told = sum(waiting.values()) + len(self.plan.provision)
         waiting[Wait.NO_BOARD] += max(0, self.pending - told)
         return waiting
@@ -49,8 +66,7 @@ def make_plan(context: Context, trouble: Mapping[DemandKey, Trouble]) -> Planned
     """Raises if pods or nodes could not be listed: what is not known is not free."""
     pods, nodes = context.view.pods(), context.view.nodes()
     groups = store.demand.groups(context.database)
-    pending = sum(group.pending for group in groups)
-    if not pending:
+    if not groups:
         return Planned(Plan([], {}))
     names = [pod.name for pod in pods]
     supply = store.demand.supply(context.database, names, _at_other_work(context))
@@ -60,7 +76,10 @@ def make_plan(context: Context, trouble: Mapping[DemandKey, Trouble]) -> Planned
     for each in supply:
         spare[each.key] += each.spare
         boards[each.pool, each.key.entity_id] += each.workers
-    jobs = _candidates(context, groups, spare, free)
+    candidates = {group.key for group in groups if free.get(group.pool)}
+    oldest = _oldest(context, groups, spare, free, candidates)
+    jobs = [job for job in oldest if job.key in candidates]
+    scopes = {job.scope.installation_id: job.scope for job in jobs}
     snapshot = Snapshot(
         now=context.now(),
         jobs=jobs,
@@ -68,13 +87,11 @@ def make_plan(context: Context, trouble: Mapping[DemandKey, Trouble]) -> Planned
         boards=boards,
         free=free,
         trouble=trouble,
-        refused=_refused(context, jobs),
-        room={
-            job.scope.installation_id: context.github.writes_left(job.scope)
-            for job in {each.scope.installation_id: each for each in jobs}.values()
-        },
+        refused={id_: why.wait for id_, why in _refused(context, scopes.values()).items()},
+        room={id_: context.github.writes_left(scope) for id_, scope in scopes.items()},
     )
-    return Planned(plan(snapshot, context.settings), pending, _covered(groups, spare))
+    covered = covered_by_spare(groups, spare, oldest)
+    return Planned(plan(snapshot, context.settings), snapshot, groups, covered)
 
 
 def _at_other_work(context: Context) -> set[str]:
@@ -87,37 +104,60 @@ def _at_other_work(context: Context) -> set[str]:
     return {name for name, key in busy.items() if key not in unconfirmed}
 
 
-def _candidates(
+def _oldest(
     context: Context,
     groups: Sequence[Group],
     spare: Counter[DemandKey],
-    free: dict[str, int],
+    free: Mapping[str, int],
+    candidates: set[DemandKey],
 ) -> list[PendingJob]:
     """No more of each demand than could get a board: thousands may wait behind them."""
-    keys = {group.key for group in groups if free.get(group.pool)}
-    # Those that workers are waiting for come first, in whatever pool, and take none of it.
+    pools = Counter(group.key for group in groups)
+    # Those that workers are waiting for come first, in whatever pool, and take none of it. Which
+    # these are must be known also where no board is free, if the demand is in several pools.
     wanted = {
-        (group.key, group.pool): free.get(group.pool, 0) + spare[group.key]
+        group.place: free.get(group.pool, 0) + spare[group.key]
         for group in groups
-        if group.key in keys
+        if group.key in candidates or (pools[group.key] > 1 and spare[group.key])
     }
     return store.demand.oldest_jobs(context.database, wanted) if wanted else []
 
 
-def _covered(groups: Sequence[Group], spare: Counter[DemandKey]) -> int:
-    by_key: Counter[DemandKey] = Counter()
-    for group in groups:
-        by_key[group.key] += group.pending
-    return sum(min(pending, spare[key]) for key, pending in by_key.items())
-
-
-def _refused(context: Context, jobs: Sequence[PendingJob]) -> dict[int, Wait]:
+def _refused(context: Context, scopes: Iterable[Scope]) -> dict[int, Obstacle]:
+    """By installation, as far as is known without asking."""
     refused = {}
-    for job in {each.scope.installation_id: each for each in jobs}.values():
-        if (why := context.github.refusal(job.scope)) is not None:
-            gone = isinstance(why, AccessError)
-            refused[job.scope.installation_id] = Wait.NO_ACCESS if gone else Wait.RATE_LIMITED
+    for scope in scopes:
+        why = context.github.refusal(scope)
+        if isinstance(why, RateLimitedError):
+            refused[scope.installation_id] = Obstacle(Wait.RATE_LIMITED, why.until)
+        elif why is not None:
+            refused[scope.installation_id] = Obstacle(Wait.NO_ACCESS)
     return refused
+
+
+def _write_plan(context: Context, planned: Planned, account: Account) -> None:
+    """What it was made of and what came of it, for who looks from outside. After provisioning: what
+    failed is not on its way any more, and has its reasons. Before the site is published."""
+    pods, nodes = context.view.pods(), context.view.nodes()
+    now = context.now()
+    waits: list[DemandWait] = []
+    if planned.snapshot is not None:
+        now = planned.snapshot.now
+        scopes = {group.scope.installation_id: group.scope for group in planned.groups}
+        waits = demand_waits(
+            planned.groups,
+            planned.covered,
+            planned.snapshot,
+            planned.plan,
+            Result(
+                account.on_their_way, account.ledger.trouble, _refused(context, scopes.values())
+            ),
+            context.settings,
+        )
+    try:
+        store.demand.save_plan(context.database, waits, boards_of(nodes, pods), now)
+    except StoreError as error:  # What was provisioned is told all the same.
+        account.outcome.problem(f"what jobs wait for could not be written down: {error}")
 
 
 def _tell_jobs(context: Context, trouble: Mapping[DemandKey, Trouble]) -> None:

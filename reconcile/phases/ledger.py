@@ -60,5 +60,9 @@ class Ledger:
         self._changed, self._over, self._scopes = set(), set(), set()
 
     @property
+    def trouble(self) -> dict[DemandKey, Trouble]:
+        return dict(self._trouble)
+
+    @property
     def scopes_of_failures(self) -> set[Scope]:
         return set(self._scopes)

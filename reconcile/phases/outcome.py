@@ -15,6 +15,7 @@ class Outcome:
     workers_checked: int = 0
     workers_failed: int = 0
     workers_provisioned: int = 0
+    objects_published: int = 0
 
     def problem(self, text: str) -> None:
         self.problems.append(text)

@@ -5,10 +5,10 @@ and belongs to the pod, so that none is ever left over. All rows are written by 
 calls outside are made by others.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from .. import log, store
@@ -23,6 +23,7 @@ from ..errors import (
 )
 from ..model import Failure, JitConfig, Reason, Scope, Status, Worker
 from ..policy.plan import PendingJob
+from ..policy.waiting import Place
 from .context import OUTSIDE_ERRORS, Context, OutsideError
 from .ledger import Ledger
 from .outcome import Outcome
@@ -44,13 +45,22 @@ class UnsettledError(Exception):
     the same: its row waits for the next run to see."""
 
 
-def provision(context: Context, jobs: Sequence[PendingJob], outcome: Outcome) -> None:
+@dataclass(slots=True)
+class Account:
+    """What comes of it."""
+
+    outcome: Outcome
+    ledger: Ledger
+    on_their_way: Counter[Place] = field(default_factory=Counter)
+
+
+def provision(context: Context, jobs: Sequence[PendingJob], account: Account) -> None:
     now = context.now()
-    ledger = Ledger(store.demand.load_trouble(context.database))
     scopes = {job.scope.key: job.scope for job in jobs}
     with context.database.transaction():
         store.github.use_scopes(context.database, scopes.values(), now)
-        workers = _reserve(context, jobs, outcome)
+        workers = _reserve(context, jobs, account.outcome)
+    account.on_their_way.update((worker.demand, worker.pool) for worker in workers)
     groups = _groups(context, list(scopes.values()))
     ready = []
     for worker in workers:
@@ -58,8 +68,8 @@ def provision(context: Context, jobs: Sequence[PendingJob], outcome: Outcome) ->
         if isinstance(group, Group):
             ready.append(Attempt(worker, group))
         else:
-            _failed(context, ledger, worker, group, outcome)
-    _make_all(context, ledger, ready, outcome)
+            _failed(context, worker, group, account)
+    _make_all(context, ready, account)
 
 
 def _reserve(context: Context, jobs: Sequence[PendingJob], outcome: Outcome) -> list[Worker]:
@@ -136,7 +146,7 @@ class Attempt:
     number: int = 1
 
 
-def _make_all(context: Context, ledger: Ledger, attempts: list[Attempt], outcome: Outcome) -> None:
+def _make_all(context: Context, attempts: list[Attempt], account: Account) -> None:
     threads = min(context.settings.run.provision_parallel, len(attempts))
     if not threads:
         return
@@ -153,32 +163,28 @@ def _make_all(context: Context, ledger: Ledger, attempts: list[Attempt], outcome
             done, _ = wait(under_way, return_when=FIRST_COMPLETED)
             for future in done:
                 attempt = under_way.pop(future)
-                again = _settle(context, ledger, attempt, future.exception(), outcome)
+                again = _settle(context, attempt, future.exception(), account)
                 if again is not None:
                     left.append(again)
 
 
 def _settle(
-    context: Context,
-    ledger: Ledger,
-    attempt: Attempt,
-    error: BaseException | None,
-    outcome: Outcome,
+    context: Context, attempt: Attempt, error: BaseException | None, account: Account
 ) -> Attempt | None:
     """Write down what came of it; if its name was taken, the attempt under another name."""
     worker = attempt.worker
     if error is None:
-        _made(worker, outcome)
+        _made(worker, account.outcome)
     elif isinstance(error, NameTakenError) and attempt.number < NAME_ATTEMPTS:
         name = context.identity.new_name()
         if store.workers.rename(context.database, worker.pod_name, name, context.now()):
             log.emit("name_taken", worker=worker.pod_name, new_name=name)
             return Attempt(replace(worker, pod_name=name), attempt.group, attempt.number + 1)
-        _failed(context, ledger, worker, error, outcome)
+        _failed(context, worker, error, account)
     elif isinstance(error, UnsettledError):
-        outcome.problem(f"{worker.pod_name}: {error}")
+        account.outcome.problem(f"{worker.pod_name}: {error}")
     elif isinstance(error, OUTSIDE_ERRORS):
-        _failed(context, ledger, worker, error, outcome)
+        _failed(context, worker, error, account)
     else:
         raise error
     return None
@@ -263,10 +269,9 @@ def _made(worker: Worker, outcome: Outcome) -> None:
     )
 
 
-def _failed(
-    context: Context, ledger: Ledger, worker: Worker, error: OutsideError, outcome: Outcome
-) -> None:
+def _failed(context: Context, worker: Worker, error: OutsideError, account: Account) -> None:
     now = context.now()
+    outcome, ledger = account.outcome, account.ledger
     limited = isinstance(error, RateLimitedError)
     reason = Reason.RATE_LIMITED if limited else Reason.PROVISION_FAILED
     with context.database.transaction():
@@ -277,6 +282,7 @@ def _failed(
             ledger.save(context)
         if isinstance(error, NotFoundError):  # Perhaps the group is: it is looked up anew.
             store.github.save_groups(context.database, {worker.scope: (None, None)})
+    account.on_their_way[worker.demand, worker.pool] -= 1
     outcome.workers_failed += 1
     outcome.did[f"workers failed ({reason})"] += 1
     if not limited:

@@ -99,6 +99,16 @@ def free_boards(
     return {pool: places for pool, places in free.items() if places > 0}
 
 
+def held_back(trouble: Trouble | None, proving: int, now: datetime) -> Wait | None:
+    """Whether a demand that failed gets no further worker now. `proving`: those it has that took
+    no job yet."""
+    if trouble is None or trouble.failures == 0:
+        return None
+    if now < trouble.retry_at or (trouble.failures >= PROVING_AFTER and proving > 0):
+        return Wait.PARKED if trouble.parked else Wait.BACKING_OFF
+    return None
+
+
 def plan(snapshot: Snapshot, settings: Settings) -> Plan:
     planning = _Planning(snapshot, settings)
     open_jobs = planning.without_obstacle()
@@ -142,15 +152,7 @@ class _Planning:
     def _obstacle(self, job: PendingJob, proving: Counter[DemandKey]) -> Wait | None:
         if refused := self._snapshot.refused.get(job.scope.installation_id):
             return refused
-        trouble = self._snapshot.trouble.get(job.key)
-        if trouble is None or trouble.failures == 0:
-            return None
-        waiting = Wait.PARKED if trouble.parked else Wait.BACKING_OFF
-        if self._snapshot.now < trouble.retry_at:
-            return waiting
-        if trouble.failures >= PROVING_AFTER and proving[job.key] > 0:
-            return waiting
-        return None
+        return held_back(self._snapshot.trouble.get(job.key), proving[job.key], self._snapshot.now)
 
     def give(self, job: PendingJob) -> None:
         entity, installation = job.key.entity_id, job.scope.installation_id

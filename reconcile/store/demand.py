@@ -1,22 +1,14 @@
 """Demand, supply, and the demand whose workers fail."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from ..model import USER, DemandKey, JobReason, Json, Reason, Scope
+from ..model import ORGANIZATION, USER, Boards, DemandKey, JobReason, Json, Reason, Scope
 from ..policy.back_off import Trouble
 from ..policy.plan import PendingJob
+from ..policy.waiting import DemandWait, Group
 from .database import Database, as_json, joined
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Pending jobs of one demand in one pool."""
-
-    key: DemandKey
-    pool: str
-    pending: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +23,18 @@ class Supply:
 
 
 def groups(database: Database) -> list[Group]:
-    def group(entity_id: int, repo: str, labels: list[str], pool: str, pending: int) -> Group:
-        return Group(DemandKey(entity_id, repo, tuple(labels)), pool, pending)
+    def group(
+        entity_id: int,
+        repo: str,
+        labels: list[str],
+        pool: str,
+        pending: int,
+        installation_id: int,
+        entity_name: str,
+    ) -> Group:
+        kind = USER if repo else ORGANIZATION
+        scope = Scope(installation_id, entity_id, entity_name, kind, repo or None)
+        return Group(DemandKey(entity_id, repo, tuple(labels)), pool, pending, scope)
 
     return database.fetch("demand_groups", None, group)
 
@@ -118,6 +120,25 @@ def save_trouble(database: Database, troubles: Mapping[DemandKey, Trouble]) -> N
 
 def forget_trouble(database: Database, keys: Iterable[DemandKey]) -> None:
     database.execute("forget_trouble", {"keys": as_json([_key(key) for key in keys])})
+
+
+def save_plan(
+    database: Database, waits: Sequence[DemandWait], boards: Sequence[Boards], now: datetime
+) -> None:
+    """What waits, and the boards there are: these, and no others."""
+    rows = [
+        _key(each.key)
+        | {
+            "k8s_pool": each.pool,
+            "pending": each.pending,
+            "covered": each.covered,
+            "waiting_for": each.obstacle and each.obstacle.wait,
+            "wait_until": each.obstacle and each.obstacle.until,
+        }
+        for each in waits
+    ]
+    seen = as_json([asdict(each) for each in boards])
+    database.execute("save_plan", {"waits": as_json(rows), "boards": seen, "now": now})
 
 
 def tell_jobs_parked(

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from ..model import Boards
 from .database import Database, as_json
 
 
@@ -25,6 +24,7 @@ class Totals:
     workers_checked: int
     workers_failed: int
     workers_provisioned: int
+    objects_published: int
 
 
 def start(database: Database, now: datetime) -> int:
@@ -44,10 +44,8 @@ def finish(
     error: str | None,
     phases: Sequence[PhaseRecord],
     totals: Totals,
-    boards: Sequence[Boards] | None,
     now: datetime,
 ) -> None:
-    """`boards` is None if they could not be listed."""
     database.execute(
         "finish_run",
         {
@@ -55,7 +53,6 @@ def finish(
             "status": status,
             "error": error,
             "phases": as_json([asdict(phase) for phase in phases]),
-            "boards": None if boards is None else as_json([asdict(one) for one in boards]),
             "now": now,
             **asdict(totals),
         },

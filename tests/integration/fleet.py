@@ -138,8 +138,10 @@ class Fleet:
         boards: Sequence[Boards] | None = None,
     ) -> None:
         number = store.runs.start(self._run, started)
-        totals = Totals(0, 0, 0, 0, 0)
-        store.runs.finish(self._run, number, status, None, [], totals, boards, completed)
+        totals = Totals(0, 0, 0, 0, 0, 0)
+        store.runs.finish(self._run, number, status, None, [], totals, completed)
+        if boards is not None:
+            store.demand.save_plan(self._run, [], boards, completed)
 
     def begin_run(self, started: datetime) -> None:
         store.runs.start(self._run, started)

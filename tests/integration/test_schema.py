@@ -166,9 +166,10 @@ def test_indexes_are_the_specifications(database: Database) -> None:
         assert actual[name] == definition
     assert {name for name in actual if not name.endswith("_pkey")} == {
         *SPECIFIED_INDEXES,
-        *("idx_reconcile_runs_started", "idx_reconcile_runs_open", "idx_reconcile_phases_run"),
+        *("idx_reconcile_runs_started", "idx_reconcile_runs_open", "idx_reconcile_runs_told"),
+        "idx_reconcile_phases_run",
         *("idx_jobs_live", "idx_jobs_told", "idx_jobs_pod", "idx_jobs_started", "idx_jobs_ended"),
-        *("idx_workers_live", "idx_workers_ended"),
+        *("idx_workers_live", "idx_workers_ended", "idx_workers_created"),
         *("idx_github_polls_checked", "idx_github_scopes_used"),
     }
 
@@ -182,6 +183,7 @@ def test_primary_keys(database: Database) -> None:
         "jobs": "PRIMARY KEY (job_id)",
         "workers": "PRIMARY KEY (pod_name)",
         "boards": "PRIMARY KEY (k8s_pool)",
+        "demand_waits": "PRIMARY KEY (entity_id, repo_full_name, job_labels, k8s_pool)",
         "installation_events": "PRIMARY KEY (id)",
         "reconcile_runs": "PRIMARY KEY (id)",
         "reconcile_phases": "PRIMARY KEY (id)",

@@ -240,6 +240,7 @@ REMEMBERED = (
     "github_credentials",
     "github_scopes",
     "demand_back_off",
+    "demand_waits",
     "webhook_cursors",
     "webhook_redeliveries",
 )

@@ -1,10 +1,14 @@
 """What runs leave behind for others to read: the boards they saw, and records that are closed."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import pytest
 
+from reconcile import store
+from reconcile.settings import RunLimits
 from reconcile.sim import faults
+from reconcile.store.runs import Totals
 from tests.database import Database
 from tests.system import BOARD, System, system
 
@@ -58,3 +62,12 @@ def test_record_of_a_killed_run_is_closed_by_the_next(s: System) -> None:
     assert (killed["status"], good["status"]) == ("failed", "completed")
     assert killed["completed_at"] == good["started_at"]
     assert "did not come to its end" in killed["error"]
+
+
+def test_every_total_is_in_the_record(s: System) -> None:
+    now, totals = s.world.time.clock.now(), Totals(1, 2, 3, 4, 5, 6)
+    with store.connect(s.config().conninfo, "prod", RunLimits()) as database:
+        number = store.runs.start(database, now)
+        store.runs.finish(database, number, "completed", None, [], totals, now)
+    [record] = s.database.rows("SELECT * FROM reconcile_runs")
+    assert {name: record[name] for name in asdict(totals)} == asdict(totals)

@@ -1,7 +1,8 @@
 -- name: demand_groups
--- Pending jobs by what supply is matched by.
+-- Pending jobs by what supply is matched by, with the installation of the newest of them: GitHub's
+-- numbers only grow. A maximum, because to aggregate in order is to sort them all.
 SELECT entity_id, CASE entity_type WHEN 'User' THEN repo_full_name ELSE '' END, job_labels, k8s_pool,
-       count(*)
+       count(*), (max(ARRAY[job_id, installation_id]))[2], max(entity_name)
   FROM jobs
  WHERE status = 'pending'
  GROUP BY 1, 2, 3, 4;
@@ -78,6 +79,48 @@ DELETE FROM demand_back_off AS b
  USING jsonb_to_recordset(%(keys)s) AS k(entity_id bigint, repo_full_name text, job_labels jsonb)
  WHERE b.entity_id = k.entity_id AND b.repo_full_name = k.repo_full_name
    AND b.job_labels = k.job_labels;
+
+-- name: save_plan
+-- What the plan was made of, the boards, and what came of it, the waits. What is not seen any more
+-- goes. A wait in which nothing changed is written anew only if it is a minute old: a queue that stands
+-- still costs no writes at every run, and planned_at still tells how old the view is. One from the
+-- future was written by a clock that was wrong.
+WITH seen_boards AS (
+    SELECT k8s_pool, slots, usable, in_use, free
+      FROM jsonb_to_recordset(%(boards)s)
+        AS b(k8s_pool text, slots integer, usable integer, in_use integer, free integer)
+), kept_boards AS (
+    INSERT INTO boards (k8s_pool, slots, usable, in_use, free, observed_at)
+    SELECT k8s_pool, slots, usable, in_use, free, %(now)s FROM seen_boards
+        ON CONFLICT (k8s_pool) DO UPDATE
+       SET slots = EXCLUDED.slots, usable = EXCLUDED.usable, in_use = EXCLUDED.in_use,
+           free = EXCLUDED.free, observed_at = EXCLUDED.observed_at
+), gone_boards AS (
+    DELETE FROM boards WHERE k8s_pool NOT IN (SELECT k8s_pool FROM seen_boards)
+), seen AS (
+    SELECT entity_id, repo_full_name, job_labels, k8s_pool, pending, covered, waiting_for, wait_until
+      FROM jsonb_to_recordset(%(waits)s) AS w(
+           entity_id bigint, repo_full_name text, job_labels jsonb, k8s_pool text, pending integer,
+           covered integer, waiting_for text, wait_until timestamptz)
+), gone AS (
+    DELETE FROM demand_waits
+     WHERE (entity_id, repo_full_name, job_labels, k8s_pool) NOT IN (
+           SELECT entity_id, repo_full_name, job_labels, k8s_pool FROM seen)
+)
+INSERT INTO demand_waits (
+    entity_id, repo_full_name, job_labels, k8s_pool, pending, covered, waiting_for, wait_until,
+    planned_at
+)
+SELECT s.entity_id, s.repo_full_name, s.job_labels, s.k8s_pool, s.pending, s.covered, s.waiting_for,
+       s.wait_until, %(now)s
+  FROM seen AS s
+  LEFT JOIN demand_waits AS d USING (entity_id, repo_full_name, job_labels, k8s_pool)
+ WHERE (d.pending, d.covered, d.waiting_for, d.wait_until)
+       IS DISTINCT FROM (s.pending, s.covered, s.waiting_for, s.wait_until)
+    OR d.planned_at NOT BETWEEN %(now)s::timestamptz - interval '1 minute' AND %(now)s
+    ON CONFLICT (entity_id, repo_full_name, job_labels, k8s_pool) DO UPDATE
+   SET pending = EXCLUDED.pending, covered = EXCLUDED.covered, waiting_for = EXCLUDED.waiting_for,
+       wait_until = EXCLUDED.wait_until, planned_at = EXCLUDED.planned_at;
 
 -- name: tell_jobs_parked
 -- Says on the job that nothing is tried for it at present, and why.

@@ -50,22 +50,8 @@ WITH polls AS (
 DELETE FROM demand_back_off WHERE retry_at < %(now)s::timestamptz - interval '6 hours';
 
 -- name: finish_run
--- The phases and the sum of them, at once: a run has both or neither. And the boards, if they
--- could be listed: what is not known (NULL) changes nothing, what is known to be gone goes.
-WITH seen AS (
-    SELECT k8s_pool, slots, usable, in_use, free
-      FROM jsonb_to_recordset(%(boards)s::jsonb)
-        AS b(k8s_pool text, slots integer, usable integer, in_use integer, free integer)
-), kept AS (
-    INSERT INTO boards (k8s_pool, slots, usable, in_use, free, observed_at)
-    SELECT k8s_pool, slots, usable, in_use, free, %(now)s FROM seen
-        ON CONFLICT (k8s_pool) DO UPDATE
-       SET slots = EXCLUDED.slots, usable = EXCLUDED.usable, in_use = EXCLUDED.in_use,
-           free = EXCLUDED.free, observed_at = EXCLUDED.observed_at
-), gone AS (
-    DELETE FROM boards
-     WHERE %(boards)s::jsonb IS NOT NULL AND k8s_pool NOT IN (SELECT k8s_pool FROM seen)
-), phases AS (
+-- The phases and the sum of them, at once: a run has both or neither.
+WITH phases AS (
     INSERT INTO reconcile_phases (run_id, phase, success, message, impact, error, elapsed_seconds, created_at)
     SELECT %(run_id)s, phase, success, message, impact, error, elapsed_seconds, %(now)s
       FROM jsonb_to_recordset(%(phases)s)
@@ -75,5 +61,5 @@ UPDATE reconcile_runs
    SET completed_at = %(now)s, status = %(status)s, error = %(error)s,
        jobs_checked = %(jobs_checked)s, jobs_updated = %(jobs_updated)s,
        workers_checked = %(workers_checked)s, workers_failed = %(workers_failed)s,
-       workers_provisioned = %(workers_provisioned)s
+       workers_provisioned = %(workers_provisioned)s, objects_published = %(objects_published)s
  WHERE id = %(run_id)s AND status = 'running';
