@@ -1,6 +1,7 @@
 """Which package may import what: three packages that meet in the database."""
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,10 +22,7 @@ def imports(package: str) -> Iterator[tuple[Path, str]]:
                 yield path, node.module.partition(".")[0]
 
 
-APART = [name for name in ("webhook_fn", "static_site") if (ROOT / name).is_dir()]
-
-
-@pytest.mark.parametrize("package", APART)
+@pytest.mark.parametrize("package", ["webhook_fn", "static_site"])
 def test_function_and_site_import_nothing_from_the_others(package: str) -> None:
     others = OURS - {package}
     assert [(p.name, module) for p, module in imports(package) if module in others] == []
@@ -38,6 +36,48 @@ def test_function_needs_psycopg_and_nothing_else() -> None:
     }
     assert {module for _, module in outside} == {"psycopg", "waitress"}
     assert {path for path, module in outside if module == "waitress"} == {"__main__.py"}
+
+
+# The site's own adapters, and by what they speak to the outside.
+SITE_ADAPTED = {
+    "psycopg": {"reading.py"},
+    "jinja2": {"render.py"},
+    "boto3": {"s3.py"},
+    "botocore": {"s3.py"},
+    "waitress": {"__main__.py"},
+}
+
+
+def test_site_needs_few_libraries_and_each_in_one_place() -> None:
+    knowing: dict[str, set[str]] = {}
+    for path, module in imports("static_site"):
+        if module not in sys.stdlib_module_names:
+            knowing.setdefault(module, set()).add(path.name)
+    assert knowing == SITE_ADAPTED
+
+
+SITE_DECISIONS = [
+    *sorted((ROOT / "static_site" / "pages").glob("*.py")),
+    *(ROOT / "static_site" / f"{name}.py" for name in ("cuts", "privacy", "routing", "words")),
+]
+SITE_VALUES = ("model", "rows", "words", "privacy", "pages", "headers")
+SITE_PURE = {
+    "collections",
+    "dataclasses",
+    "datetime",
+    "functools",
+    "json",
+    "re",
+    "typing",
+    "urllib",
+}
+
+
+@pytest.mark.parametrize("path", SITE_DECISIONS, ids=lambda path: path.name)
+def test_pages_are_made_of_values_alone(path: Path) -> None:
+    for module in absolute_imports(path):
+        top, _, rest = module.partition(".")
+        assert top in SITE_PURE or (top == "static_site" and rest.startswith(SITE_VALUES)), module
 
 
 SIMULATOR = ROOT / "reconcile" / "sim"
@@ -102,13 +142,14 @@ def test_library_is_known_only_to_whoever_adapts_it(library: str) -> None:
     assert [name for name in knowing if not name.startswith(ADAPTED[library])] == []
 
 
-def test_site_storage_is_imported_only_by_who_has_one() -> None:
+def test_the_site_is_imported_only_by_who_has_one() -> None:
     """boto3 takes as long to import as everything else together."""
-    tree = ast.parse((RUN / "check.py").read_text())
-    at_once = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    names = {alias.name for node in at_once for alias in node.names}
-    modules = {node.module for node in at_once if isinstance(node, ast.ImportFrom)}
-    assert not [name for name in (*names, *modules) if name and name.startswith("boto")]
+    program = "import reconcile.attempt, reconcile.check, reconcile.cli, sys; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.split()
+    assert "reconcile.site" in loaded
+    assert not {"static_site", "boto3", "jinja2"} & set(loaded)
 
 
 # What decisions may be made of: values, and nothing that could look or act.
@@ -145,7 +186,7 @@ def test_supervisor_needs_nothing_at_all() -> None:
     assert modules <= set(sys.stdlib_module_names)
 
 
-@pytest.mark.parametrize("package", ["webhook_fn", "reconcile", "tools"])
+@pytest.mark.parametrize("package", ["webhook_fn", "reconcile", "static_site", "tools"])
 def test_nobody_reads_the_clock_or_the_environment_out_of_place(package: str) -> None:
     """The environment is read where a process starts, the clock where it is injected."""
     doors = {"app.py", "__main__.py", "cli.py", "clock.py", "postgres.py"}

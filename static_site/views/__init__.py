@@ -1,0 +1,1 @@
+"""What the templates are given: page models made into words, shapes and addresses. Pure."""

@@ -1,0 +1,221 @@
+"""Days: complete, made once, and the same cost however many there are."""
+
+from datetime import timedelta
+
+import pytest
+
+from static_site import archive
+from tests.published_site import Bucket, Site, pages
+from tests.site_history import add_history
+from tests.site_rows import NOW, ago
+
+
+def day(number: int) -> str:
+    return f"2026-11-{number:02}"
+
+
+def files(number: int) -> set[str]:
+    return {f"days/{day(number)}/{name}" for name in pages("jobs", "workers", "runs")}
+
+
+@pytest.fixture
+def old(site: Site) -> Site:
+    """Jobs of today, and of three days in the past; published."""
+    for days in (0, 1, 2, 9):
+        worker = site.rows.failed_worker(failed=ago(hours=1, days=days))
+        site.rows.ended_job(ended=ago(hours=1, days=days), k8s_pod=worker)
+    site.publish()
+    return site
+
+
+def test_every_day_with_rows_has_files_and_is_listed(old: Site) -> None:
+    listed = old.document("days.json")["days"]
+    assert [each["day"] for each in listed] == [day(18), day(17), day(16), day(9)]
+    assert [each["settled"] for each in listed] == [False, True, True, True]
+    assert listed[0]["jobs"] == {"rows": 1, "pages": 1}
+    assert files(18) | files(17) | files(16) | files(9) <= old.place.paths()
+    assert len(old.rows_of(f"days/{day(9)}/jobs.json")) == 1
+
+
+def test_failed_workers_of_old_days_have_their_pages(old: Site) -> None:
+    names = [
+        each["name"]
+        for number in (18, 17, 16, 9)
+        for each in old.rows_of(f"days/{day(number)}/workers.json")
+    ]
+    assert len(names) == 4
+    assert {path for name in names for path in pages(f"workers/{name}")} <= old.place.paths()
+
+
+def test_settled_day_is_kept_for_ever_by_caches(s3_site: Site) -> None:
+    s3_site.rows.ended_job(ended=ago(days=2))
+    s3_site.publish()
+    bucket = s3_site.place
+    assert isinstance(bucket, Bucket)
+    settled = bucket.head(f"days/{day(16)}/jobs.html")["CacheControl"]
+    assert settled == "public, max-age=31536000, immutable"
+    assert bucket.head(f"days/{day(18)}/jobs.html")["CacheControl"] == "public, max-age=60"
+
+
+def test_settled_day_does_not_change_any_more(old: Site) -> None:
+    before = old.contents()
+    [job] = old.rows_of(f"days/{day(16)}/jobs.json")
+    old.rows.update("jobs", "job_id", job["id"], conclusion="failure")
+    for _ in range(4):
+        old.later(minutes=11).publish()
+    after = old.contents()
+    assert {path: after[path] for path in files(16)} == {path: before[path] for path in files(16)}
+
+
+def test_settled_day_is_made_anew_from_scratch(old: Site) -> None:
+    [job] = old.rows_of(f"days/{day(16)}/jobs.json")
+    old.rows.update("jobs", "job_id", job["id"], conclusion="failure")
+    changed = old.uploads(from_scratch=True)
+    shown = {f"days/{day(16)}/{path}" for path in pages("jobs", "workers")}
+    assert changed & files(16) == shown, "a worker's row names its job's end"
+
+
+def test_day_is_not_settled_while_a_job_of_it_goes_on(file_site: Site) -> None:
+    site = file_site
+    site.rows.job(status="running", created_at=ago(days=1), started_at=ago(days=1))
+    site.publish()
+    assert site.document("days.json")["days"][1]["settled"] is False
+    [job] = site.rows_of(f"days/{day(17)}/jobs.json")
+    site.rows.update(
+        "jobs", "job_id", job["id"], status="completed", conclusion="success", completed_at=NOW
+    )
+    site.later(minutes=11).publish()
+    assert site.document("days.json")["days"][1]["settled"] is True
+    assert site.rows_of(f"days/{day(17)}/jobs.json")[0]["conclusion"] == "success"
+    assert "as_of" in site.document(f"days/{day(17)}/jobs.json")
+
+
+def test_day_is_settled_only_an_hour_after_its_end(file_site: Site) -> None:
+    site = file_site
+    site.rows.ended_job(ended=ago(minutes=5))
+    site.publish()
+    site.now = NOW.replace(hour=0, minute=30) + timedelta(days=1)
+    site.publish()
+    assert site.document("days.json")["days"][-1] == {
+        "day": day(18),
+        "settled": False,
+        "jobs": {"rows": 1, "pages": 1},
+        "workers": {"rows": 0, "pages": 1},
+        "runs": {"rows": 0, "pages": 1},
+    }
+    site.later(minutes=40).publish()
+    assert site.document("days.json")["days"][-1]["settled"] is True
+
+
+def test_large_day_is_in_parts(file_site: Site) -> None:
+    add_history(file_site.rows.database, 2600, 0.4)
+    file_site.publish()
+    name = f"days/{day(18)}/jobs"
+    parts = [file_site.document(f"{name}{part}.json") for part in ("", ".2", ".3")]
+    rows = sum(len(part["rows"]) for part in parts)
+    listed = file_site.document("days.json")["days"]
+    assert rows == sum(each["jobs"]["rows"] for each in listed if each["day"] == day(18))
+    assert {(part["page"], part["pages"]) for part in parts} == {(1, 3), (2, 3), (3, 3)}
+    ids = [row["id"] for part in parts for row in part["rows"]]
+    assert len(set(ids)) == len(ids)
+
+
+def test_new_job_changes_only_the_last_part_of_its_day(file_site: Site) -> None:
+    add_history(file_site.rows.database, 2600, 0.4)
+    file_site.publish()
+    file_site.rows.job(created_at=NOW)
+    changed = file_site.later(minutes=11).uploads()
+    parts = {path for path in changed if path.startswith(f"days/{day(18)}/jobs")}
+    assert parts == {f"days/{day(18)}/jobs.3.{each}" for each in ("html", "json")}
+
+
+def test_history_is_made_bit_by_bit_the_newest_first(
+    file_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = file_site
+    for days in range(6):
+        site.rows.ended_job(ended=ago(days=days))
+    monkeypatch.setattr("static_site.publish.BACKFILL_SECONDS", 0.0)
+    site.publish()
+    assert [each["day"] for each in site.document("days.json")["days"]] == [day(18)]
+    monkeypatch.undo()
+    site.later(15).publish()
+    listed = [each["day"] for each in site.document("days.json")["days"]]
+    assert listed == [day(number) for number in (18, 17, 16, 15, 14, 13)]
+    assert site.later(15).uploads() <= {"manifest.json", "health.json"}
+
+
+def test_days_on_which_nobody_published_are_made_up_for(file_site: Site) -> None:
+    site = file_site
+    site.rows.ended_job(ended=ago(days=5))
+    site.now = NOW - timedelta(days=5)
+    site.publish()
+    for days in (4, 3, 1):
+        site.rows.ended_job(ended=ago(days=days))
+    site.now = NOW
+    site.publish()
+    listed = [(each["day"], each["settled"]) for each in site.document("days.json")["days"]]
+    assert listed == [
+        (day(18), False),
+        *((day(number), True) for number in (17, 15, 14, 13)),
+    ]
+
+
+def test_deleted_file_of_a_settled_day_comes_back(old: Site) -> None:
+    gone = {f"days/{day(16)}/jobs.html", f"days/{day(9)}/workers.json"}
+    for path in gone:
+        old.place.delete(path)
+    uploaded: set[str] = set()
+    for _ in range(3):
+        uploaded |= old.later(minutes=11).uploads()
+    assert gone <= uploaded
+    assert not files(17) & uploaded
+
+
+def test_deleted_page_of_a_failed_worker_comes_back(old: Site) -> None:
+    [worker] = old.rows_of(f"days/{day(9)}/workers.json")
+    old.place.delete(f"workers/{worker['name']}.html")
+    assert f"workers/{worker['name']}.html" in old.later(minutes=11).uploads()
+
+
+def test_all_failed_workers_are_looked_after_in_turn(
+    file_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "AUDITED_WORKERS", 3)
+    names = [file_site.rows.failed_worker(failed=ago(minutes=n)) for n in range(1, 11)]
+    file_site.publish()
+    for name in names:
+        file_site.place.delete(f"workers/{name}.json")
+    for _ in range(6):
+        file_site.later(minutes=11).publish()
+    assert {f"workers/{name}.json" for name in names} <= file_site.place.paths()
+
+
+def test_lost_list_of_days_is_made_anew(old: Site) -> None:
+    before = old.document("days.json")
+    old.place.delete("days.json")
+    for _ in range(3):
+        old.later(minutes=11).publish()
+    assert old.document("days.json") == before
+
+
+def test_history_that_was_removed_from_the_database_stays_published(old: Site) -> None:
+    before = old.contents()
+    old.rows.database.execute("DELETE FROM jobs WHERE created_at < %s", ago(days=1))
+    for _ in range(4):
+        old.later(minutes=11).publish()
+    old.publish(from_scratch=True)
+    after = old.contents()
+    for number in (16, 9):
+        for path in files(number):
+            assert after[path] == before[path]
+    assert [each["day"] for each in old.document("days.json")["days"]][-1] == day(9)
+
+
+def test_runs_that_found_nothing_to_do_are_not_listed(file_site: Site) -> None:
+    file_site.rows.run(jobs_updated=0)
+    told = [file_site.rows.run(), file_site.rows.run(jobs_updated=0, status="partial")]
+    file_site.rows.run(status="running", completed_at=None)
+    file_site.publish()
+    assert {each["id"] for each in file_site.rows_of("runs.json")} == set(told)
+    assert len(file_site.rows_of(f"days/{day(18)}/runs.json")) == 2

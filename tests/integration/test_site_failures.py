@@ -1,0 +1,140 @@
+"""What becomes of the site when its place fails: whole at every moment, and mended next time."""
+
+import json
+import re
+
+import pytest
+
+from static_site import reading
+from static_site.errors import DatabaseError, PublishError
+from static_site.publish import Order, publish
+from static_site.routing import resolve
+from tests.published_site import Faulty, Site, links, pages
+from tests.site_rows import NOW, SiteRows, ago
+
+AS_OF = re.compile(rb"2026-11-18T12:\d\d:\d\dZ|12:\d\d:\d\d UTC")
+
+
+def busy_day(rows: SiteRows) -> None:
+    rows.boards()
+    for n in range(1, 131):
+        worker = rows.worker(status="completed", created_at=ago(minutes=n + 5))
+        rows.ended_job(ended=ago(minutes=n), k8s_pod=worker)
+    rows.failed_worker(failed=ago(minutes=20))
+    rows.run()
+
+
+def next_moment(rows: SiteRows) -> None:
+    """Something changes on every page, and pages move on."""
+    for _ in range(110):
+        rows.job(created_at=NOW)
+        rows.worker(created_at=NOW)
+    rows.failed_worker(failed=ago(seconds=1))
+    rows.run(started_at=ago(seconds=2))
+
+
+def assert_whole(site: Site) -> None:
+    """Every page can be read, and leads nowhere where there is nothing."""
+    paths = site.place.paths()
+    for path in paths:
+        body = site.place.read(path)
+        if path.endswith(".json"):
+            json.loads(body)
+        if path.endswith(".html"):
+            text = body.decode()
+            assert text.rstrip().endswith("</html>"), path
+            for link in links(text):
+                address, _, query = link.replace("&amp;", "&").partition("?")
+                found = resolve(address, query, site.now.date())
+                if "start=" in query:  # A day may have nothing to tell; days.json says which has.
+                    continue
+                assert found.file is not None, (path, link)
+                assert found.file.removeprefix("/") in paths, (path, link)
+
+
+def attempt(site: Site, *, fails_from: int) -> str | None:
+    """Publishes to a place that takes so many objects and no more; why it failed, if it did."""
+    broken = Faulty(site.place.target(), lambda count, _path: count >= fails_from)
+    try:
+        site.publish(target=broken)
+    except PublishError as error:
+        return str(error)
+    return None
+
+
+def test_failed_upload_leaves_the_old_site_whole_and_is_repaired_next_time(site: Site) -> None:
+    busy_day(site.rows)
+    site.publish()
+    assert_whole(site)
+    next_moment(site.rows)
+    site.later(15)
+    failed = 0
+    for number in range(1, 200, 2):
+        error = attempt(site, fails_from=number)
+        assert_whole(site)
+        if error is None:
+            break
+        assert "no space left" in error
+        failed += 1
+    assert failed >= 5
+    site.later(minutes=11).publish()  # The day's files are made anew only now and then.
+    mended = site.contents()
+    site.publish(from_scratch=True)
+    anew = site.contents()
+    for each in (mended, anew):
+        del each["manifest.json"]
+    assert {path: AS_OF.sub(b"", body) for path, body in mended.items()} == {
+        path: AS_OF.sub(b"", body) for path, body in anew.items()
+    }
+
+
+def test_one_object_that_cannot_be_put_is_put_next_time(site: Site) -> None:
+    busy_day(site.rows)
+    broken = Faulty(site.place.target(), lambda _count, path: path == "usage.html")
+    with pytest.raises(PublishError, match=r"usage\.html: no space left"):
+        site.publish(target=broken)
+    assert "health.json" not in site.place.paths(), "it would say that all is as of now"
+    again = site.later(15).uploads()
+    assert pages("usage") <= again, "a page and its twin are of the same moment"
+    assert "index.html" not in again, "what was done is remembered"
+    assert_whole(site)
+
+
+def test_row_that_cannot_be_shown_keeps_no_other_page_from_being_made(file_site: Site) -> None:
+    busy_day(file_site.rows)
+    file_site.publish()
+    odd = file_site.rows.failed_worker(failed=ago(seconds=1), k8s_node=None)
+    file_site.rows.update("workers", "pod_name", odd, failure_info={"reason": ["?"], "pod": 7})
+    report = file_site.later(15).publish()
+    assert "workers.html" in report.uploaded
+
+
+def test_time_that_is_over_is_told(file_site: Site) -> None:
+    busy_day(file_site.rows)
+    url = file_site.rows.database.role_url("prod_reconcile")
+    with pytest.raises(PublishError, match="not done within 0 s"):
+        publish(Order(url, "prod", "prod", NOW, seconds=0), file_site.place.target())
+
+
+def test_database_that_cannot_be_reached_is_told(file_site: Site) -> None:
+    url = "postgresql://nobody@127.0.0.1:1/none?connect_timeout=2"
+    with pytest.raises(DatabaseError, match="The database cannot be reached"):
+        publish(Order(url, "prod", "prod", NOW, seconds=30), file_site.place.target())
+
+
+def test_site_of_another_environment_is_not_written_over(file_site: Site) -> None:
+    file_site.publish()
+    before = file_site.contents()
+    url = file_site.rows.database.role_url("staging_reconcile")
+    order = Order(url, "staging", "staging", NOW, seconds=30)
+    with pytest.raises(PublishError, match="The site of prod is there already"):
+        publish(order, file_site.place.target())
+    assert file_site.contents() == before
+
+
+def test_publisher_may_change_nothing(file_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has the run's login, but its session only reads."""
+    url = file_site.rows.database.role_url("prod_reconcile")
+    monkeypatch.setitem(reading.QUERIES, "last_run", b"DELETE FROM boards RETURNING 1, 2, 3, 4")
+    with reading.connect(url, "prod") as reader, pytest.raises(DatabaseError, match="read-only"):
+        reader.live(NOW, 1, 1)
