@@ -318,8 +318,12 @@ def _bucket(site: S3Site, endpoint_url: str | None) -> Check:
         with closing(boto3.client("s3", endpoint_url=endpoint_url, config=limits)) as client:
             doing = "be found"
             client.head_bucket(Bucket=site.bucket)
+            doing = "be listed"
+            client.list_objects_v2(Bucket=site.bucket, Prefix=site.prefix, MaxKeys=1)
             doing = "be written to"
             client.put_object(Bucket=site.bucket, Key=key, Body=b"reconcile check\n")
+            doing = "be read from"
+            client.get_object(Bucket=site.bucket, Key=key)["Body"].read()
             doing = "be deleted from"
             client.delete_object(Bucket=site.bucket, Key=key)
     except (BotoCoreError, ClientError) as error:

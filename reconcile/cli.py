@@ -62,6 +62,9 @@ def _parser() -> argparse.ArgumentParser:
         "--interval", type=_seconds, default=15.0, help="between two runs, in seconds (15)"
     )
     controller.set_defaults(command=_controller, json=False)
+    publish = commands.add_parser("publish", help="make the whole site anew, from scratch")
+    publish.add_argument("--json", action="store_true", help="print what was done as JSON")
+    publish.set_defaults(command=_publish)
     check = commands.add_parser("check", help="verify the settings and all they lead to")
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
     check.set_defaults(command=_check)
@@ -102,6 +105,12 @@ def _controller(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from .controller import control
 
     return control(lambda: config.from_environment(environ), given.host, given.port, given.interval)
+
+
+def _publish(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from . import publishing
+
+    return publishing.main(config.from_environment(environ), json=given.json)
 
 
 def _seconds(text: str) -> float:

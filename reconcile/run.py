@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from . import kube, log, store
+from . import kube, log, site, store
 from .clock import Deadline
 from .config import Config
 from .errors import AccessError, ConfigError, PermanentError, StoreError, TransientError
@@ -16,13 +16,14 @@ from .phases.context import Context, Identity
 from .phases.demand_match import demand_match
 from .phases.missed_webhooks import missed_webhooks
 from .phases.outcome import Outcome
+from .phases.publish import publish
 from .phases.sync_jobs import sync_jobs
 from .phases.sync_workers import sync_workers
-from .policy.plan import boards
 from .store.runs import PhaseRecord, Totals
 
 Phase = Callable[[Context], Outcome]
 Sleep = Callable[[float], None]
+PUBLISH = "publish"
 
 
 @dataclass(slots=True)
@@ -37,10 +38,12 @@ class RunReport:
 
     @property
     def status(self) -> str:
-        """As in reconcile_runs: partial if some item or phase failed."""
+        """As in reconcile_runs: partial if some item or phase failed. That nothing could be done is
+        no better for having been published."""
         if all(phase.success for phase in self.phases):
             return "completed"
-        return "partial" if any(phase.success for phase in self.phases) else "failed"
+        worked = any(phase.success for phase in self.phases if phase.phase != PUBLISH)
+        return "partial" if worked else "failed"
 
     @property
     def exit_code(self) -> int:
@@ -57,17 +60,22 @@ class RunReport:
             total("workers_checked"),
             total("workers_failed"),
             total("workers_provisioned"),
+            total("objects_published"),
         )
 
 
 def phases(config: Config) -> tuple[tuple[str, Phase], ...]:
     app_ids = config.organization.id, config.personal.id
-    return (
+    publisher = site.publisher(config)
+    work: tuple[tuple[str, Phase], ...] = (
         ("sync_jobs", sync_jobs),
         ("sync_workers", sync_workers),
         ("demand_match", demand_match),
         ("missed_webhooks", lambda context: missed_webhooks(context, app_ids)),
     )
+    if publisher is None:
+        return work
+    return (*work, (PUBLISH, lambda context: publish(context, publisher)))
 
 
 def run(config: Config, sleep: Sleep = time.sleep) -> RunReport:
@@ -197,7 +205,6 @@ def _remember(context: Context, github: GitHubClient) -> None:
 
 
 def _finish(context: Context, report: RunReport) -> None:
-    seen = context.view.seen()
     try:
         store.runs.finish(
             context.database,
@@ -206,7 +213,6 @@ def _finish(context: Context, report: RunReport) -> None:
             None,
             report.phases,
             report.totals,
-            boards(*seen) if seen else None,
             context.now(),
         )
         store.runs.forget(context.database, context.now())

@@ -53,6 +53,7 @@ class Controller:
         interval: float,
     ) -> None:
         self._read_config = read_config
+        self._config = config
         self._signals = signals
         self._schedule = Schedule(interval, next_tick=time.monotonic() + interval)
         watch = partial(_watch, config, bound, interval)
@@ -67,7 +68,7 @@ class Controller:
     def start(self) -> None:
         """The watcher first: it needs little of what a run needs."""
         self._start_watcher()
-        _warm_up()
+        _warm_up(self._config)
 
     def step(self) -> bool:
         """One look at everything, after something happened or it is time. False at the end."""
@@ -219,11 +220,12 @@ def _watch(config: Config, bound: socket.socket, interval: float, line: socket.s
     return watcher.watch(config, line, bound, interval)
 
 
-def _warm_up() -> None:
+def _warm_up(config: Config) -> None:
     """Everything a run imports, once; and no collection of garbage may touch, and so copy, what
     parent and children share."""
-    from .. import attempt  # noqa: F401
+    from .. import attempt, site  # noqa: F401
 
+    site.warm_up(config)
     gc.collect()
     gc.freeze()
 

@@ -24,6 +24,7 @@ from tests.system import System, command_environment, system
 TOTALS = {
     *("jobs_checked", "jobs_updated"),
     *("workers_checked", "workers_failed", "workers_provisioned"),
+    "objects_published",
 }
 CLOSED_PORT = "postgresql://reconcile@127.0.0.1:1/none"
 

@@ -3,7 +3,14 @@
 import sys
 import time
 
-from tests.bench import bench_controller, bench_fuzz, bench_run, bench_webhook, bench_world
+from tests.bench import (
+    bench_controller,
+    bench_fuzz,
+    bench_run,
+    bench_site,
+    bench_webhook,
+    bench_world,
+)
 
 BENCHES = {
     "webhook": bench_webhook.run,
@@ -11,6 +18,7 @@ BENCHES = {
     "world": bench_world.run,
     "run": bench_run.run,
     "controller": bench_controller.run,
+    "site": bench_site.run,
 }
 
 

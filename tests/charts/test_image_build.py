@@ -61,25 +61,26 @@ def image(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
-    """The code, and also the SQL, the description of the schema, the packaged routes."""
+    """The code, and also the SQL, the schema's description, the packaged routes, templates, assets."""
     with zipfile.ZipFile(wheel) as opened:
         held = {name for name in opened.namelist() if name.split("/")[0] in PACKAGES}
     there = {str(path) for path in context() if path.parts[0] in PACKAGES}
     assert held == there
     kinds = {Path(name).suffix for name in held}
-    assert {".py", ".sql", ".json", ".toml"} <= kinds
+    assert {".py", ".sql", ".json", ".toml", ".html", ".css", ".js", ".svg"} <= kinds
 
 
 def test_command_runs_from_the_wheel(image: Path) -> None:
     done = run(image / "bin" / "reconcile", "--help", cwd=image)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "{run,controller,check" in done.stdout
+    assert "{run,controller,publish,check" in done.stdout
 
 
 def test_locked_dependencies_are_enough(image: Path) -> None:
     """For all that the commands import, also what they import late."""
     code = """
 import reconcile.attempt, reconcile.check, reconcile.controller.watcher, reconcile.dry_run
+import static_site.publish, static_site.s3
 import boto3, psycopg, sys
 print(reconcile.__file__)
 print(psycopg.pq.__impl__)

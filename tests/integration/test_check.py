@@ -349,17 +349,20 @@ def test_bucket_that_is_not_there(place: Place, changes: dict[str, str], sentenc
 
 
 class Guarded(BaseHTTPRequestHandler):
-    """A bucket that refuses one method; moto allows everything."""
+    """A bucket that refuses one thing; moto allows everything."""
 
     refused = ""
 
     def answer(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.send_response(403 if self.command == self.refused else 200)
-        self.send_header("Content-Length", "0")
+        asked = "LIST" if "list-type" in self.path else self.command
+        body = b"<ListBucketResult/>" if asked == "LIST" else b""
+        self.send_response(403 if asked == self.refused else 200)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        self.wfile.write(body)
 
-    do_HEAD = do_PUT = do_DELETE = answer  # noqa: N815 http.server's names
+    do_HEAD = do_GET = do_PUT = do_DELETE = answer  # noqa: N815 http.server's names
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 as it is named there
         pass
@@ -369,7 +372,9 @@ class Guarded(BaseHTTPRequestHandler):
     ("method", "sentence"),
     [
         ("HEAD", "cannot be found: "),
+        ("LIST", "cannot be listed: "),
         ("PUT", "cannot be written to: "),
+        ("GET", "cannot be read from: "),
         ("DELETE", "cannot be deleted from: "),
     ],
 )

@@ -61,6 +61,9 @@ SELECT pod_name, 'github', {ENTITY}, 'riseproject', 'Organization', {INSTALLATIO
 
 INSERT INTO prod.boards VALUES ('scw-em-rv1', 12, 11, 10, 1, now());
 
+INSERT INTO prod.demand_waits
+VALUES ({ENTITY}, '', '["ubuntu-24.04-riscv"]', 'scw-em-rv1', 1, 0, 'no_board', NULL, now());
+
 INSERT INTO prod.installation_events (source, event, outcome, installation_id, app_id, entity_type,
        entity_id, entity_name, payload)
 VALUES ('webhook', 'workflow_job.queued', 'job_stored', {INSTALLATION}, 1, 'Organization', {ENTITY},
@@ -70,7 +73,8 @@ VALUES ('webhook', 'workflow_job.queued', 'job_stored', {INSTALLATION}, 1, 'Orga
 
 INSERT INTO prod.reconcile_runs (started_at, completed_at, status) VALUES (now(), now(), 'partial');
 INSERT INTO prod.reconcile_phases (run_id, phase, success, error, elapsed_seconds)
-SELECT id, 'demand_match', false, 'TransientError: no answer', 1.5 FROM prod.reconcile_runs;
+SELECT id, phase, false, 'TransientError: no answer', 1.5
+  FROM prod.reconcile_runs, unnest(ARRAY['demand_match', 'publish']) AS phase;
 
 INSERT INTO prod.demand_back_off
 VALUES ({ENTITY}, '', '["ubuntu-24.04-riscv"]', 5, 'pod_failed', now(),

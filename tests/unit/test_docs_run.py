@@ -63,6 +63,7 @@ def settings() -> config.Config:
             "GHAPP_PERSONAL_ID": "2",
             "GHAPP_PERSONAL_PRIVATE_KEY": private_key(),
             "K8S_KUBECONFIG": "{current-context: a, contexts: [{name: a}], clusters: [{name: a}]}",
+            "SITE_URL": "file:///srv/site",
         }
     )
 
