@@ -119,6 +119,7 @@ CREATE TABLE IF NOT EXISTS workers (
 CREATE INDEX IF NOT EXISTS idx_workers_active ON workers (entity_id, job_labels, k8s_pool) WHERE status != 'completed';
 CREATE INDEX IF NOT EXISTS idx_workers_live   ON workers (entity_id)                       WHERE status IN ('pending', 'running');
 CREATE INDEX IF NOT EXISTS idx_workers_ended  ON workers (completed_at)                    WHERE completed_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS idx_workers_failed ON workers (pod_name)                        WHERE status = 'failed';
 -- The newest of all, for lists.
 CREATE INDEX IF NOT EXISTS idx_workers_created ON workers (created_at DESC);
 

@@ -40,7 +40,7 @@ class Order:
 def publish(order: Order, target: Target) -> Report:
     """Pages that could not be made are problems of the report. Raises PublishError if the database
     or the place fails, BusyError if another publisher is at work."""
-    with reading.connect(order.conninfo, order.schema) as reader:
+    with reading.connect(order.conninfo, order.schema, order.seconds) as reader:
         return _Publishing(order, target, reader).run()
 
 

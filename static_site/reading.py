@@ -183,12 +183,18 @@ def span(day: date) -> tuple[datetime, datetime]:
 
 
 @contextlib.contextmanager
-def connect(conninfo: str, schema: str) -> Iterator[Reader]:
-    """For one publisher alone. Raises BusyError if there is another."""
+def connect(conninfo: str, schema: str, seconds: float = STATEMENT_SECONDS) -> Iterator[Reader]:
+    """For one publisher alone, who has so much time for a statement. Raises BusyError if there is
+    another."""
     with _translated("The database cannot be reached"):
         connection = psycopg.connect(conninfo, autocommit=True)
     with contextlib.closing(connection):
-        _execute(connection, "configure_session", schema=schema, timeout=f"{STATEMENT_SECONDS}s")
+        _execute(
+            connection,
+            "configure_session",
+            schema=schema,
+            timeout=f"{max(1, round(1000 * min(seconds, STATEMENT_SECONDS)))}ms",
+        )
         [(taken,)] = _execute(connection, "take_lock", schema=schema)
         if not taken:
             raise BusyError("Another publisher is at work.")

@@ -45,6 +45,9 @@ def _client(endpoint_url: str | None, **keys: str) -> Any:
         read_timeout=READ_SECONDS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
         max_pool_connections=PARALLEL,
+        # Not every place that speaks S3 knows the newer checksums.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
     )
     return _session().client("s3", endpoint_url=endpoint_url, config=limits, **keys)
 

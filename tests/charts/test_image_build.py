@@ -61,7 +61,7 @@ def image(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
-    """The code, and also the SQL, the schema's description, the packaged routes, templates, assets."""
+    """The code, and also SQL, the schema's description, the packaged routes, templates, assets."""
     with zipfile.ZipFile(wheel) as opened:
         held = {name for name in opened.namelist() if name.split("/")[0] in PACKAGES}
     there = {str(path) for path in context() if path.parts[0] in PACKAGES}

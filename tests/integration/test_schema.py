@@ -169,7 +169,7 @@ def test_indexes_are_the_specifications(database: Database) -> None:
         *("idx_reconcile_runs_started", "idx_reconcile_runs_open", "idx_reconcile_runs_told"),
         "idx_reconcile_phases_run",
         *("idx_jobs_live", "idx_jobs_told", "idx_jobs_pod", "idx_jobs_started", "idx_jobs_ended"),
-        *("idx_workers_live", "idx_workers_ended", "idx_workers_created"),
+        *("idx_workers_live", "idx_workers_ended", "idx_workers_failed", "idx_workers_created"),
         *("idx_github_polls_checked", "idx_github_scopes_used"),
     }
 

@@ -66,6 +66,7 @@ SITE_PURE = {
     "dataclasses",
     "datetime",
     "functools",
+    "ipaddress",
     "json",
     "re",
     "typing",

@@ -211,7 +211,7 @@ def test_many_late_rows_all_over_push_none_out_unseen() -> None:
     table.add(1001)
     pages = table.publish()
     for page in pages[1:]:
-        for number, row in enumerate(page[:60]):
+        for number, row in enumerate(page[:90]):
             table.rows.append(Row(row.at - timedelta(milliseconds=1), 8_000_000 + number))
     table.rows.sort(reverse=True)
     assert together(table.publish()) == table.live()
