@@ -193,7 +193,7 @@ def connect(conninfo: str, schema: str, seconds: float = STATEMENT_SECONDS) -> I
             connection,
             "configure_session",
             schema=schema,
-            timeout=f"{max(1, round(1000 * min(seconds, STATEMENT_SECONDS)))}ms",
+            timeout=f"{max(1.0, min(seconds, STATEMENT_SECONDS)):.3f}s",
         )
         [(taken,)] = _execute(connection, "take_lock", schema=schema)
         if not taken:
