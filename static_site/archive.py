@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from . import headers
-from .live import page_name, publish_failed_workers
+from .live import page_name, publish_failed_workers, publishable
 from .memory import Memory
 from .model import LISTS, DayCount, DayEntry, ListName
 from .pages.lists import list_page
@@ -26,7 +26,7 @@ PART = 1000  # rows
 REFRESH_EVERY = timedelta(minutes=5)  # if there is nothing else to do, else
 REFRESH_AT_LAST = timedelta(minutes=10)
 SETTLED_AFTER = timedelta(hours=1)  # a day's end, if all its rows are at theirs
-AUDITED_WORKERS = 50
+AUDITED_WORKERS = 20
 
 
 class ArchivePages:
@@ -40,6 +40,8 @@ class ArchivePages:
         self._now = now
         self._days: dict[date, DayEntry] = {}
         self._changed = False
+        # From the one day to the other all are listed; and whether there are none before.
+        self._known: tuple[date | None, date | None, bool] = (None, None, False)
 
     def is_due(self, live_since: datetime | None, *, quiet: bool) -> bool:
         """What is not live any more must be in its day's files."""
@@ -51,33 +53,36 @@ class ArchivePages:
         return self._now - last >= (REFRESH_EVERY if quiet else REFRESH_AT_LAST)
 
     def refresh(self, waits: Waits, has_time: Callable[[], bool]) -> None:
-        """What may have changed, what is missing at its newest end, and as much of what is missing
-        at its oldest as there is time for."""
+        """What may have changed, and as much of what is missing as there is time for. What was made
+        is listed, and known to be, also if the rest could not be."""
         self._load()
-        for day in sorted(self._unsettled() | set(self._new_days()), reverse=True):
-            if day not in self._days:
-                self._publish_failed_of(day)
-            self._make(day, waits)
-        while not self._memory.archive.complete and has_time():
-            self._go_back(waits)
-        self._audit_days()
-        self._audit_workers()
+        try:
+            for day in sorted(self._unsettled(), reverse=True):
+                self._make_with_failures(day, waits)
+            self._make_missing(waits, has_time)
+            self._audit_days()
+            self._audit_workers()
+        finally:
+            self._save()
         self._memory.archive.refreshed_at = self._now
-        self._save()
 
     def everything(self, waits: Waits) -> None:
         """Every day there is, whatever is known of it."""
         self._load()
         self._uploader.stored |= self._target.listing("workers/")
-        day: date | None = self._today
-        while day is not None:
-            self._publish_failed_of(day)
-            self._make(day, waits)
-            day = self._reader.day_before(day)
-        self._memory.archive.oldest = min(self._days)
-        self._memory.archive.complete = True
+        self._known, day = (self._today, self._today, False), self._today
+        try:
+            while True:
+                self._make_with_failures(day, waits, anew=True)
+                self._known = day, self._today, False
+                before = self._reader.day_before(day)
+                if before is None:
+                    self._known = day, self._today, True
+                    break
+                day = before
+        finally:
+            self._save()
         self._memory.archive.refreshed_at = self._now
-        self._save()
 
     @property
     def _today(self) -> date:
@@ -86,44 +91,56 @@ class ArchivePages:
     # Which days ----------------------------------------------------------------------------------
 
     def _load(self) -> None:
+        archive = self._memory.archive
         found = load_days(self._target.get(INDEX))
         if found is None:  # Then nothing is known of what there is.
-            self._memory.archive.oldest, self._memory.archive.complete = None, False
+            archive.oldest, archive.newest, archive.complete = None, None, False
             self._changed = True
         self._days = found or {}
+        self._known = archive.oldest, archive.newest, archive.complete
 
     def _save(self) -> None:
+        """Only what is listed is known: else nobody would look for it again."""
         if self._changed:
             days = [self._days[day] for day in sorted(self._days, reverse=True)]
-            self._uploader.put([Object(INDEX, dumped({"days": days}), headers.LIVE)])
+            item = Object(INDEX, dumped({"days": days}), headers.LIVE)
+            self._uploader.put([item], in_any_case=True)
+        archive = self._memory.archive
+        archive.oldest, archive.newest, archive.complete = self._known
 
     def _unsettled(self) -> set[date]:
         return {day for day, entry in self._days.items() if not entry["settled"]} | {self._today}
 
-    def _new_days(self) -> Iterable[date]:
-        """Back from today to the first one that is known: nobody may have published for days."""
-        day = self._reader.day_before(self._today)
-        while day is not None and day not in self._days and self._days:
-            yield day
-            day = self._reader.day_before(day)
+    def _make_missing(self, waits: Waits, has_time: Callable[[], bool]) -> None:
+        """Back from today, past those that are known, one at least: there may be none of the latest
+        if nobody published, and none of the oldest if nobody ever did."""
+        oldest, newest, _ = self._known
+        day, made = self._today, 0
+        while (before := self._reader.day_before(day)) is not None:
+            day = before
+            if oldest is not None and newest is not None and oldest <= day <= newest:
+                day = oldest
+            elif day not in self._days:
+                if made and not has_time():
+                    return
+                self._make_with_failures(day, waits)
+                made += 1
+            self._known = day, self._today, False
+        self._known = day, self._today, True
 
-    def _go_back(self, waits: Waits) -> None:
-        archive = self._memory.archive
-        before = archive.oldest or min(self._days, default=self._today)
-        day = self._reader.day_before(before)
-        if day is None:
-            archive.complete = True
-            return
-        if day not in self._days:
-            self._publish_failed_of(day)
-            self._make(day, waits)
-        archive.oldest = day
+    def _make_with_failures(self, day: date, waits: Waits, *, anew: bool = False) -> None:
+        """What a day's files lead to comes before them."""
+        if anew or day not in self._days:
+            names = self._reader.failed_of_day(day)
+            publish_failed_workers(self._reader, self._uploader, names)
+        self._make(day, waits)
 
     # One day -------------------------------------------------------------------------------------
 
     def _make(self, day: date, waits: Waits) -> None:
         folder = f"days/{day}/"
-        self._uploader.stored |= self._target.listing(folder)
+        there = self._target.listing(folder)
+        self._uploader.stored |= there
         with self._reader.one_moment():
             counts = {name: self._reader.count(name, day) for name in LISTS}
             if self._was_more(day, counts):
@@ -132,6 +149,8 @@ class ArchivePages:
             settled = over and not any(active for _, active in counts.values())
             for name in LISTS:
                 self._make_list(folder, name, day, counts[name][0], settled, waits)
+        for left_over in left_over_parts(folder, there, counts):
+            self._uploader.remove(left_over)
         entry: DayEntry = {
             "day": day.isoformat(),
             "settled": settled,
@@ -182,10 +201,6 @@ class ArchivePages:
             if settled:
                 self._uploader.forget(page.name)
 
-    def _publish_failed_of(self, day: date) -> None:
-        """Before the day's files, which lead to them."""
-        publish_failed_workers(self._reader, self._uploader, self._reader.failed_of_day(day))
-
     # What somebody took away ---------------------------------------------------------------------
 
     def _audit_days(self) -> None:
@@ -205,20 +220,29 @@ class ArchivePages:
         self._memory.archive.audited_month = month
 
     def _audit_workers(self) -> None:
-        """The pages of a few more failed workers, at each refresh."""
+        """The pages of a few more failed workers, at each refresh: whether they are there, and say
+        what there is to say. A webhook that comes hours late may tell that a job was private."""
         after = self._memory.archive.audited_worker
         names = self._reader.failed_after(after, AUDITED_WORKERS)
-        there = self._target.present(
-            [f"workers/{name}.{extension}" for name in names for extension in EXTENSIONS]
+        pages = publishable(names)
+        self._uploader.stored |= self._target.tokens(
+            [f"workers/{name}.{extension}" for name in pages for extension in EXTENSIONS]
         )
-        missing = [
-            name
-            for name in names
-            if not there.issuperset(f"workers/{name}.{extension}" for extension in EXTENSIONS)
-        ]
-        publish_failed_workers(self._reader, self._uploader, missing)
+        publish_failed_workers(self._reader, self._uploader, pages)
         whole_round = len(names) < AUDITED_WORKERS
         self._memory.archive.audited_worker = "" if whole_round else names[-1]
+
+
+def left_over_parts(
+    folder: str, there: Iterable[str], counts: Mapping[ListName, tuple[int, int]]
+) -> list[str]:
+    """Of lists of that day that have become shorter: the database is an older state of itself."""
+    wanted = {
+        folder + page_name(name, number)
+        for name in LISTS
+        for number in range(1, _pages(counts[name][0]) + 1)
+    }
+    return sorted({path.rpartition(".")[0] for path in there} - wanted)
 
 
 def _pages(rows: int) -> int:

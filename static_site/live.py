@@ -14,14 +14,14 @@ from .pages.failed_worker import failed_worker
 from .pages.lists import list_page
 from .pages.waits import Waits
 from .reading import FIRST, Reader
-from .rows import Failure, FigureRows, Live, Place
+from .rows import FailedWorkerRow, Failure, FigureRows, Live, Place
 from .uploading import Page, Uploader
 from .words import stamp
 
 # What a run writes it may commit a little later than it says, and clocks differ: so far back failed
 # workers are looked for anew.
 LOOK_BACK = timedelta(minutes=15)
-_POD_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_POD_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,239}")
 MOST_CHANGED = 9  # pages that one publishing changes, if it can: with twins and all, 20 objects
 AT_ONCE = 50  # failed workers' pages: each may have logs of 64 KiB
 
@@ -182,24 +182,21 @@ class LivePages:
 
 
 def publish_failed_workers(reader: Reader, uploader: Uploader, names: Sequence[str]) -> None:
-    """Their pages stay as they are: they are not remembered one by one. A name that cannot be part
-    of an address is nobody's pod."""
-    names = [name for name in names if _POD_NAME.fullmatch(name)]
+    """Their pages stay as they are: they are not remembered one by one."""
+    names = publishable(names)
     for start in range(0, len(names), AT_ONCE):
         rows = reader.failed_workers(names[start : start + AT_ONCE])
-        uploader.publish(
-            (
-                Page(
-                    f"workers/{row.worker.pod_name}",
-                    "worker",
-                    failed_worker(row),
-                    headers.DIAGNOSIS,
-                    timed=False,
-                )
-                for row in rows
-            ),
-            remember=False,
-        )
+        uploader.publish(map(_page_of, rows), remember=False)
+
+
+def publishable(names: Iterable[str]) -> list[str]:
+    """A name that cannot be part of an address is nobody's pod."""
+    return [name for name in names if _POD_NAME.fullmatch(name)]
+
+
+def _page_of(row: FailedWorkerRow) -> Page:
+    name = f"workers/{row.worker.pod_name}"
+    return Page(name, "worker", failed_worker(row), headers.DIAGNOSIS, timed=False)
 
 
 def page_name(name: str, number: int) -> str:

@@ -30,8 +30,10 @@ class Archive:
     """How far the files of days are."""
 
     refreshed_at: datetime | None = None
-    oldest: date | None = None  # that was made so far, going back
-    complete: bool = False  # nothing is older than that
+    # All days from the one to the other are listed; whether nothing is older than that.
+    oldest: date | None = None
+    newest: date | None = None
+    complete: bool = False
     audited_month: str = ""  # 2026-10
     audited_worker: str = ""
 
@@ -71,6 +73,7 @@ class Memory:
                 "archive": {
                     "refreshed_at": _text(archive.refreshed_at),
                     "oldest": archive.oldest.isoformat() if archive.oldest else None,
+                    "newest": archive.newest.isoformat() if archive.newest else None,
                     "complete": archive.complete,
                     "audited_month": archive.audited_month,
                     "audited_worker": archive.audited_worker,
@@ -113,6 +116,7 @@ def _load(found: dict[str, Any]) -> Memory:
         archive=Archive(
             refreshed_at=_maybe_moment(archive["refreshed_at"]),
             oldest=date.fromisoformat(archive["oldest"]) if archive["oldest"] else None,
+            newest=date.fromisoformat(archive["newest"]) if archive["newest"] else None,
             complete=_a(bool, archive["complete"]),
             audited_month=_a(str, archive["audited_month"]),
             audited_worker=_a(str, archive["audited_worker"]),

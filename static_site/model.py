@@ -96,6 +96,7 @@ class ListPage(TypedDict):
     settled: bool | None  # of a day: whether it will not change any more
     page: int
     pages: int
+    oldest_day: str | None  # on which its oldest row came: in that day's files it goes on
     rows: list[Any]  # Job, Worker or Run
 
 

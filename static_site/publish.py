@@ -70,14 +70,17 @@ class _Publishing:
         )
         self._uploader.stored = stored
         try:
-            seen = self._publish_pages()
+            pages, seen = self._publish_live()
         except PublishError:
             # What was done need not be done again; if nothing was, the place may be out of reach.
             if self._uploader.report.uploaded:
                 self._remember(remembered)
             raise
+        failure = self._publish_archive(pages)
         self._remember(remembered)
         self._tell_health(seen, published_health)
+        if failure is not None:
+            raise failure
         return self._uploader.report
 
     def _look(self) -> tuple[bytes | None, bytes | None, dict[str, str]]:
@@ -88,22 +91,28 @@ class _Publishing:
             assets = pool.submit(self._target.listing, ASSETS)
             return remembered.result(), published_health.result(), top.result() | assets.result()
 
-    def _publish_pages(self) -> Live:
+    def _publish_live(self) -> tuple[LivePages, Live]:
         snapshot = live.read(self._reader, self._memory, self._order.now)
         self._put_assets()
         pages = LivePages(snapshot, self._memory, self._uploader)
-        before = len(self._uploader.report.uploaded)
         pages.publish(self._reader, self._order.now)
-        quiet = len(self._uploader.report.uploaded) == before
+        return pages, snapshot.live
+
+    def _publish_archive(self, pages: LivePages) -> PublishError | None:
+        """Why not all of it could be: what is live is as of now all the same."""
         archive = ArchivePages(
             self._reader, self._target, self._memory, self._uploader, self._order.now
         )
-        if self._order.from_scratch:
-            archive.everything(pages.waits)
-        elif archive.is_due(pages.live_since, quiet=quiet):
-            until = time.monotonic() + BACKFILL_SECONDS
-            archive.refresh(pages.waits, lambda: time.monotonic() < min(until, self._end))
-        return snapshot.live
+        quiet = not self._uploader.report.uploaded
+        try:
+            if self._order.from_scratch:
+                archive.everything(pages.waits)
+            elif archive.is_due(pages.live_since, quiet=quiet):
+                until = time.monotonic() + BACKFILL_SECONDS
+                archive.refresh(pages.waits, lambda: time.monotonic() < min(until, self._end))
+        except PublishError as error:
+            return error
+        return None
 
     def _put_assets(self) -> None:
         """Old ones stay: a page that somebody has open, or a day that is settled, may use them."""
@@ -118,13 +127,13 @@ class _Publishing:
     def _remember(self, remembered: bytes | None) -> None:
         kept = self._memory.dump()
         if kept != remembered:
-            self._uploader.put([Object(memory.PATH, kept, headers.LIVE)])
+            self._uploader.put([Object(memory.PATH, kept, headers.LIVE)], in_any_case=True)
 
     def _tell_health(self, seen: Live, published: bytes | None) -> None:
         """Last of all. Not at every run: it is a sign of life, and once a minute will do."""
         told = health.health(seen, self._order.environment, self._order.now)
         if self._uploader.report.uploaded or health.is_due(published, self._order.now):
-            self._uploader.put([Object(HEALTH, dumped(told), headers.LIVE)])
+            self._uploader.put([Object(HEALTH, dumped(told), headers.LIVE)], in_any_case=True)
 
     def _check_time(self) -> None:
         if time.monotonic() >= self._end:

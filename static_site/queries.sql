@@ -167,7 +167,7 @@ SELECT w.pod_name
  LIMIT %(limit)s;
 
 -- name: failed_workers
-SELECT {worker_columns}, w.k8s_image, w.failure_info
+SELECT {worker_columns}, w.k8s_image, w.failure_info::text
   FROM workers AS w
   {worker_joins}
  WHERE w.pod_name = ANY(%(names)s) AND w.status = 'failed';

@@ -1,7 +1,7 @@
 """The rows that the statements give, in the order of their columns."""
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class JobRow(NamedTuple):
@@ -70,7 +70,7 @@ class FailedWorkerRow(NamedTuple):
 
     worker: WorkerRow
     image: str
-    failure_info: Any
+    failure_info: str | None  # the JSON text
 
 
 class RunRow(NamedTuple):

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import gzip
 import hashlib
+import time
 import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,7 @@ CONNECT_SECONDS = 3
 READ_SECONDS = 10
 ATTEMPTS = 2
 PARALLEL = 8
+PIECE = 65_536  # bytes
 
 
 @functools.cache
@@ -67,12 +69,24 @@ class S3Target:
             try:
                 answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + path)
                 with contextlib.closing(answer["Body"]) as body:
-                    stored: bytes = body.read()
+                    stored = self._whole(path, body)
             except ClientError as error:
                 if _is_missing(error):
                     return None
                 raise
         return _decoded(stored)
+
+    def _whole(self, path: str, body: Any) -> bytes:
+        """Piece by piece, for each may be in time and all of them not."""
+        until = time.monotonic() + READ_SECONDS
+        pieces = []
+        for piece in body.iter_chunks(PIECE):
+            if time.monotonic() > until:
+                raise PublishError(
+                    f"{self._address(path)}: it was not sent within {READ_SECONDS} s."
+                )
+            pieces.append(piece)
+        return b"".join(pieces)
 
     def listing(self, folder: str = "") -> dict[str, str]:
         asked = {"Prefix": self._prefix + folder, "Delimiter": "/"}
@@ -81,23 +95,21 @@ class S3Target:
     def names(self, prefix: str) -> set[str]:
         return {self._path(each) for each in self._keys({"Prefix": self._prefix + prefix})}
 
-    def present(self, paths: Sequence[str]) -> set[str]:
+    def tokens(self, paths: Sequence[str]) -> dict[str, str]:
         with ThreadPoolExecutor(PARALLEL) as pool:
-            return {
-                path
-                for path, is_there in zip(paths, pool.map(self._is_there, paths), strict=True)
-                if is_there
-            }
+            found = zip(paths, pool.map(self._token_of, paths), strict=True)
+            return {path: token for path, token in found if token is not None}
 
-    def _is_there(self, path: str) -> bool:
+    def _token_of(self, path: str) -> str | None:
         with _translated(self._address(path)):
             try:
-                self._client.head_object(Bucket=self._bucket, Key=self._prefix + path)
+                return _token(
+                    self._client.head_object(Bucket=self._bucket, Key=self._prefix + path)
+                )
             except ClientError as error:
                 if _is_missing(error):
-                    return False
+                    return None
                 raise
-        return True
 
     def put(self, item: Object) -> str:
         body = _encoded(item.body)

@@ -40,8 +40,8 @@ class Target(Protocol):
     def names(self, prefix: str) -> set[str]:
         """All paths that begin so, at any depth."""
 
-    def present(self, paths: Sequence[str]) -> set[str]:
-        """Which of these there are: where listing what is around them would be too much."""
+    def tokens(self, paths: Sequence[str]) -> dict[str, str]:
+        """Of those of these that there are: where listing what is around them would be too much."""
 
     def put(self, item: Object) -> str:
         """Its token."""
@@ -102,9 +102,10 @@ class FileTarget:
                 each for each in found if each.startswith(prefix) and not each.startswith(inside)
             }
 
-    def present(self, paths: Sequence[str]) -> set[str]:
+    def tokens(self, paths: Sequence[str]) -> dict[str, str]:
         with _translated(self._root):
-            return {path for path in paths if (self._root / path).is_file()}
+            found = {path: self._root / path for path in paths}
+            return {path: _token(file.stat()) for path, file in found.items() if file.is_file()}
 
     def put(self, item: Object) -> str:
         goal = self._root / item.path

@@ -83,7 +83,6 @@ class Uploader:
         wanted = [page for page in pages if self._from_scratch or self.changed(page)]
         if not wanted:
             return
-        self._check()
         made = [(page, objects) for page in wanted if (objects := self._made(page))]
         tokens = self._put_all([item for _, objects in made for item in objects])
         for page, objects in made:
@@ -101,10 +100,9 @@ class Uploader:
         if failed:
             raise PublishError(self._told(failed))
 
-    def put(self, items: Sequence[Object]) -> None:
-        """Objects that are no pages."""
-        self._check()
-        tokens = self._put_all(items)
+    def put(self, items: Sequence[Object], *, in_any_case: bool = False) -> None:
+        """Objects that are no pages; in any case, if what was done would else be forgotten."""
+        tokens = self._put_all(items, in_any_case=in_any_case)
         failed = [path for path, token in tokens.items() if token is None]
         if failed:
             raise PublishError(self._told(failed))
@@ -148,18 +146,22 @@ class Uploader:
         known = self._memory.pages.get(page.name)
         return known.as_of if known and known.digest == page.digest else self._as_of
 
-    def _put_all(self, items: Sequence[Object]) -> dict[str, str | None]:
+    def _put_all(
+        self, items: Sequence[Object], *, in_any_case: bool = False
+    ) -> dict[str, str | None]:
         """The tokens; None for what could not be put."""
         self._errors.clear()
         if len(items) <= 1:
-            return {item.path: self._put(item) for item in items}
+            return {item.path: self._put(item, in_any_case) for item in items}
         with ThreadPoolExecutor(min(PARALLEL, len(items))) as pool:
-            tokens = pool.map(self._put, items)
+            tokens = pool.map(lambda item: self._put(item, in_any_case), items)
             return {item.path: token for item, token in zip(items, tokens, strict=True)}
 
-    def _put(self, item: Object) -> str | None:
+    def _put(self, item: Object, in_any_case: bool) -> str | None:
         stored = self.stored.get(item.path)
         try:
+            if not in_any_case:
+                self._check()
             if stored is not None and self._target.holds(item, stored):
                 return stored
             token = self._target.put(item)

@@ -115,8 +115,8 @@ class Faulty:
     def names(self, prefix: str) -> set[str]:
         return self.target.names(prefix)
 
-    def present(self, paths: Sequence[str]) -> set[str]:
-        return self.target.present(paths)
+    def tokens(self, paths: Sequence[str]) -> dict[str, str]:
+        return self.target.tokens(paths)
 
     def put(self, item: Object) -> str:
         self.puts.append(item.path)

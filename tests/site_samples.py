@@ -56,6 +56,8 @@ def listed(name: model.ListName, rows: list[Any], day: str | None = None) -> dic
     for page in range(1, pages + 1):
         made = {"list_name": name, "day": day, "settled": settled, "page": page, "pages": pages}
         some = rows[(page - 1) * ROWS : page * ROWS]
+        came = [row.get("queued_at") or row.get("created_at") or row["started_at"] for row in some]
+        made["oldest_day"] = min(came)[:10] if came else None
         stem = f"/days/{day}/{name}" if day else f"/{name}"
         file = f"{stem}.html" if page == 1 else f"{stem}.{page}.html"
         found[file] = Page("list", {**made, "rows": some}, None if settled else stamp(NOW))

@@ -4,6 +4,7 @@
 that somebody mended by hand must not stop all other pages.
 """
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,7 +18,7 @@ POD = ("phase", "reason", "message", "node", "created_at", "started_at", "finish
 
 
 def failed_worker(row: FailedWorkerRow) -> FailedWorker:
-    told, info = worker(row.worker), _object(row.failure_info)
+    told, info = worker(row.worker), _object(_loaded(row.failure_info))
     reason = told["reason"] or "unknown"
     public_job = row.worker.job_public if row.worker.job_id is not None else None
     open_log = log_is_public(reason, public_job, str(info))
@@ -38,6 +39,14 @@ def failed_worker(row: FailedWorkerRow) -> FailedWorker:
     }
     hidden: FailedWorker = without(page, *row.worker.secrets)
     return hidden
+
+
+def _loaded(text: str | None) -> Any:
+    """PostgreSQL stores what no parser here takes: numbers of thousands of digits, say."""
+    try:
+        return json.loads(text or "null")
+    except (ValueError, RecursionError):
+        return None
 
 
 def _log(container: str, text: Any) -> Log:

@@ -13,14 +13,27 @@ from ..words import stamp
 from .waits import Waits
 
 # What still goes on comes first, then what went wrong.
+NAME_LENGTH = 200  # letters of a name that are shown
 ORDER = {"pending": 0, "running": 1, "failed": 2, "completed": 3}
 
 
 @functools.lru_cache(maxsize=4096)
 def labels(text: str) -> list[str]:
     """Thousands of rows have the same few sets. Nobody changes a model once it is made."""
-    found = json.loads(text)
-    return [str(label) for label in found] if isinstance(found, list) else [text]
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):  # a number of thousands of digits, say
+        found = None
+    return [clipped(str(label)) for label in found] if isinstance(found, list) else [clipped(text)]
+
+
+def clipped(text: str) -> str:
+    """What people name may be of any length; a page has room for so much of it."""
+    return text if len(text) <= NAME_LENGTH else f"{text[: NAME_LENGTH - 1]}…"
+
+
+def maybe_clipped(text: str | None) -> str | None:
+    return None if text is None else clipped(text)
 
 
 def seconds_between(start: datetime | None, end: datetime | None) -> int | None:
@@ -48,8 +61,8 @@ def job(row: JobRow, waits: Waits) -> Job:
         "entity": row.entity_name,
         "private": not public,
         "repository": row.repo_full_name if public else None,
-        "workflow": row.workflow_name if public else None,
-        "name": row.job_name if public else None,
+        "workflow": maybe_clipped(row.workflow_name) if public else None,
+        "name": maybe_clipped(row.job_name) if public else None,
         "attempt": row.run_attempt,
         "url": github_link(row.html_url) if public else None,
         "labels": labels(row.labels),
@@ -98,7 +111,7 @@ def _job_of(row: WorkerRow) -> WorkerJob | None:
         return None
     return {
         "id": row.job_id,
-        "name": row.job_name if row.job_public else None,
+        "name": maybe_clipped(row.job_name) if row.job_public else None,
         "url": github_link(row.job_url) if row.job_public else None,
         "status": row.job_status,
         "conclusion": row.job_conclusion,
@@ -126,7 +139,7 @@ def _phase(
         "success": success,
         "impact": impact,
         "error": _message(error),
-        "seconds": round(seconds, 2),
+        "seconds": round(float(seconds), 2),
     }
 
 
@@ -161,5 +174,6 @@ def list_page(
         "settled": settled,
         "page": page,
         "pages": pages,
+        "oldest_day": newest_first[-1].place[0].date().isoformat() if newest_first else None,
         "rows": ordered(name, map(describe, newest_first)),
     }

@@ -62,10 +62,6 @@ def _days_around(name: str, its_day: str) -> list[tuple[str, str, str]]:
 
 
 def _older(name: str, model: Mapping[str, Any]) -> tuple[str, str] | None:
-    """What is too old for the newest pages is found by its day: that of the last row here."""
-    if not model["rows"]:
-        return None
-    last = model["rows"][-1]
-    times = [last.get(key) for key in ("queued_at", "created_at", "started_at")]
-    its_day = next(time for time in times if time)[:10]
-    return list_address(name, its_day), short_day(its_day)
+    """What is too old for the newest pages is found by its day: that of the oldest row here."""
+    its_day = model["oldest_day"]
+    return (list_address(name, its_day), short_day(its_day)) if its_day else None

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from static_site import archive
-from tests.published_site import Bucket, Site, pages
+from static_site.errors import PublishError
+from tests.published_site import Bucket, Faulty, Site, at, pages
 from tests.site_history import add_history
 from tests.site_rows import NOW, ago
 
@@ -136,13 +137,74 @@ def test_history_is_made_bit_by_bit_the_newest_first(
     for days in range(6):
         site.rows.ended_job(ended=ago(days=days))
     monkeypatch.setattr("static_site.publish.BACKFILL_SECONDS", 0.0)
-    site.publish()
-    assert [each["day"] for each in site.document("days.json")["days"]] == [day(18)]
-    monkeypatch.undo()
+    for number in (17, 16, 15, 14, 13):
+        site.later(15).publish()
+        assert list_of_days(site) == [day(each) for each in range(18, number - 1, -1)]
     site.later(15).publish()
-    listed = [each["day"] for each in site.document("days.json")["days"]]
-    assert listed == [day(number) for number in (18, 17, 16, 15, 14, 13)]
-    assert site.later(15).uploads() <= {"manifest.json", "health.json"}
+    assert site.later(15).uploads() == set()
+
+
+def list_of_days(site: Site) -> list[str]:
+    return [each["day"] for each in site.document("days.json")["days"]]
+
+
+def test_long_time_in_which_nobody_published_is_made_up_for_bit_by_bit(
+    file_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = file_site
+    for days in range(9):
+        site.rows.ended_job(ended=ago(days=days))
+    site.now = NOW - timedelta(days=7)
+    site.publish()
+    site.now = NOW
+    monkeypatch.setattr("static_site.publish.BACKFILL_SECONDS", 0.0)
+    for count in (4, 5, 6, 7, 8, 9, 9):
+        site.later(15).publish()
+        assert len(list_of_days(site)) == count
+    assert site.later(15).uploads() == set()
+
+
+@pytest.mark.parametrize("failing", ["days/2026-11-14/jobs.json", "days.json"])
+def test_day_that_could_not_be_put_is_looked_for_again(
+    file_site: Site, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    site = file_site
+    for days in range(7):
+        site.rows.ended_job(ended=ago(days=days))
+    monkeypatch.setattr("static_site.publish.BACKFILL_SECONDS", 0.0)
+    site.publish()
+    monkeypatch.undo()
+    broken = Faulty(site.place.target(), lambda _count, path: path == failing)
+    with pytest.raises(PublishError):
+        site.later(15).publish(target=broken)
+    assert site.document("health.json")["as_of"] == at(site.now), "what is live is as of now"
+    for _ in range(2):
+        site.later(15).publish()
+    assert list_of_days(site) == [day(number) for number in range(18, 11, -1)]
+    for number in range(12, 19):
+        assert files(number) <= site.place.paths()
+
+
+def test_parts_of_a_day_that_became_shorter_are_deleted(file_site: Site) -> None:
+    """The database was restored from a backup."""
+    add_history(file_site.rows.database, 1600, 0.4)
+    file_site.publish()
+    assert f"days/{day(18)}/jobs.2.json" in file_site.place.paths()
+    file_site.rows.database.execute("DELETE FROM jobs WHERE created_at > %s", ago(hours=8))
+    file_site.later(minutes=11).publish()
+    assert f"days/{day(18)}/jobs.2.json" not in file_site.place.paths()
+
+
+def test_log_of_a_job_that_turns_out_private_hours_later_is_hidden(file_site: Site) -> None:
+    """A missed webhook is asked for again, and comes late."""
+    logs = {"logs": {"runner": "something to hide"}}
+    worker = file_site.rows.failed_worker("runner_idle", failed=ago(hours=2), info=logs)
+    file_site.publish()
+    assert "something to hide" in file_site.text(f"workers/{worker}.html")
+    file_site.rows.job(k8s_pod=worker, repo_private=True, status="running", started_at=ago(hours=3))
+    file_site.later(minutes=11).publish()
+    assert "something to hide" not in file_site.text(f"workers/{worker}.html")
+    assert "something to hide" not in file_site.text(f"workers/{worker}.json")
 
 
 def test_days_on_which_nobody_published_are_made_up_for(file_site: Site) -> None:

@@ -98,7 +98,7 @@ def test_bucket_out_of_reach_is_told_soon(bucket: Bucket) -> None:
     start = f"s3://{bucket.name}/status/index.html: Could not connect to the endpoint URL: "
     assert told["get"].startswith(start)
     with pytest.raises(PublishError):
-        S3Target(bucket.name, "status", endpoint).present(["index.html"])
+        S3Target(bucket.name, "status", endpoint).tokens(["index.html"])
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_bucket_that_refuses_is_told_in_its_own_words(
             assert expected in text, name
             assert "Not today." in text, name
         with pytest.raises(PublishError):
-            target.present(["index.html"])
+            target.tokens(["index.html"])
 
 
 def test_answer_that_is_no_s3_is_told(bucket: Bucket) -> None:

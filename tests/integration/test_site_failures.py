@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pytest
 
@@ -9,6 +10,7 @@ from static_site import reading
 from static_site.errors import DatabaseError, PublishError
 from static_site.publish import Order, publish
 from static_site.routing import resolve
+from static_site.targets import Object
 from tests.published_site import Faulty, Site, links, pages
 from tests.site_rows import NOW, SiteRows, ago
 
@@ -107,6 +109,41 @@ def test_row_that_cannot_be_shown_keeps_no_other_page_from_being_made(file_site:
     file_site.rows.update("workers", "pod_name", odd, failure_info={"reason": ["?"], "pod": 7})
     report = file_site.later(15).publish()
     assert "workers.html" in report.uploaded
+
+
+def test_odd_values_stop_no_page(file_site: Site) -> None:
+    busy_day(file_site.rows)
+    rows = file_site.rows
+    deep = "[" * 3000 + "]" * 3000
+    for info in ('{"x": 1e5000}', f'{{"reason": "pod_failed", "x": {deep}}}', "7", '["a"]'):
+        worker = rows.failed_worker(failed=ago(minutes=1))
+        rows.database.execute(
+            "UPDATE workers SET failure_info = %s::jsonb WHERE pod_name = %s", info, worker
+        )
+    rows.failed_worker(failed=ago(minutes=1), pod_name="x" * 300)
+    job = rows.job(job_name="n" * 100_000, workflow_name="<" * 10_000)
+    rows.database.execute("UPDATE jobs SET job_labels = '[1e5000]' WHERE job_id = %s", job)
+    report = file_site.publish()
+    assert report.problems == []
+    assert len(file_site.place.read("jobs.html")) < 200_000
+
+
+def test_slow_place_is_left_when_the_time_is_over(file_site: Site) -> None:
+    busy_day(file_site.rows)
+
+    class Slow(Faulty):
+        def put(self, item: Object) -> str:
+            time.sleep(0.3)
+            return super().put(item)
+
+    slow = Slow(file_site.place.target())
+    url = file_site.rows.database.role_url("prod_reconcile")
+    with pytest.raises(PublishError, match="not done within 1 s"):
+        publish(Order(url, "prod", "prod", NOW, seconds=1), slow)
+    assert 0 < len(slow.puts) < 40
+    whole = Faulty(file_site.place.target())
+    file_site.later(15).publish(target=whole)
+    assert_whole(file_site)
 
 
 def test_time_that_is_over_is_told(file_site: Site) -> None:

@@ -77,7 +77,7 @@ def test_what_is_not_there_is_none(target: Target) -> None:
 def test_empty_place_has_nothing(target: Target) -> None:
     assert target.listing() == {}
     assert target.names("") == set()
-    assert target.present(["index.html"]) == set()
+    assert target.tokens(["index.html"]) == {}
 
 
 def test_listing_has_what_is_right_in_the_folder_with_its_tokens(target: Target) -> None:
@@ -99,12 +99,11 @@ def test_names_are_by_their_beginning_and_at_any_depth(target: Target) -> None:
     assert target.names("days/2026-11-18/jobs.2") == {"days/2026-11-18/jobs.2.html"}
 
 
-def test_present_tells_which_are_there(target: Target) -> None:
-    for name in NAMES:
-        target.put(item(name))
+def test_tokens_are_of_those_that_are_there(target: Target) -> None:
+    tokens = {name: target.put(item(name)) for name in NAMES}
     asked = [*NAMES, "jobs.json", "workers", "days/2026-11-18", "workers/other.html"]
-    assert target.present(asked) == set(NAMES)
-    assert target.present([]) == set()
+    assert target.tokens(asked) == tokens
+    assert target.tokens([]) == {}
 
 
 def test_deleted_is_gone_and_deleting_nothing_is_no_error(target: Target) -> None:

@@ -21,6 +21,7 @@ archives = st.builds(
     Archive,
     st.none() | moments,
     st.none() | st.dates(min_value=date(2020, 1, 1)),
+    st.none() | st.dates(min_value=date(2020, 1, 1)),
     st.booleans(),
     st.sampled_from(["", "2026-10"]),
     texts,
