@@ -32,7 +32,7 @@ URLS = (
 # What the system itself writes, and nobody outside can: times, days, counts, names of lists.
 OURS = {
     *("list_name", "day", "at", "as_of", "time", "until", "oldest_queued_at", "running_at"),
-    *("queued_at", "started_at", "completed_at", "created_at"),
+    *("queued_at", "started_at", "completed_at", "created_at", "oldest_day"),
 }
 CHOSEN = {"status", "conclusion", "state", "last_state"}
 
