@@ -5,7 +5,7 @@ import time
 
 from . import log, site
 from .config import Config
-from .errors import BusyError, ConfigError, StoreError, TransientError
+from .errors import BusyError, ConfigError, StoreError
 from .exit_codes import DONE, FAILED, UNUSABLE
 
 SECONDS = 6 * 3600.0  # Years of history take minutes; what takes hours does not come to an end.
@@ -23,7 +23,7 @@ def main(config: Config, *, json: bool) -> int:
         done = publisher.publish_everything(config.clock.now, SECONDS, time.sleep)
     except StoreError as failure:
         error, code = str(failure), UNUSABLE
-    except (TransientError, BusyError) as failure:
+    except BusyError as failure:
         error = str(failure)
     else:
         uploaded, deleted = done.uploaded, done.deleted

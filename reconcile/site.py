@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .config import Config, FileSite, S3Site
-from .errors import BusyError, StoreError, TransientError
+from .errors import BusyError, StoreError
 
 if TYPE_CHECKING:
     from static_site.targets import Target
@@ -21,13 +21,12 @@ LOCK_SECONDS = 60.0  # A run's publishing is over by then.
 class Published:
     uploaded: int
     deleted: int
-    problems: tuple[str, ...] = ()  # pages that could not be made; all others were
+    problems: tuple[str, ...] = ()  # what could not be published; what there was stays whole
 
 
 @dataclass(frozen=True, slots=True)
 class Publisher:
-    """Of one site. Raises TransientError if not all could be published, StoreError if the database
-    could not be read; what there was stays whole."""
+    """Of one site. Raises StoreError if the database could not be read."""
 
     config: Config
     site: S3Site | FileSite
@@ -52,7 +51,7 @@ class Publisher:
         except errors.DatabaseError as error:
             raise StoreError(str(error)) from error
         except errors.PublishError as error:
-            raise TransientError(str(error)) from error
+            return Published(error.uploaded, 0, (str(error),))
         return Published(len(report.uploaded), len(report.deleted), tuple(report.problems))
 
     def publish_everything(

@@ -5,6 +5,8 @@ class PublishError(Exception):
     """The database or the site's place did not do what it was asked; the next time it may. What
     is published already stays whole."""
 
+    uploaded = 0  # objects that were put before
+
 
 class DatabaseError(PublishError):
     """It was the database."""

@@ -35,7 +35,6 @@ class Snapshot:
     figures: FigureRows | None  # None: those that are known are new enough
     figures_at: datetime
     failures: list[Failure]
-    failures_since: datetime
 
 
 def read(reader: Reader, memory: Memory, now: datetime) -> Snapshot:
@@ -58,7 +57,6 @@ def read(reader: Reader, memory: Memory, now: datetime) -> Snapshot:
             ),
             figures_at=at,
             failures=reader.failed_since(since, now, memory.failures),
-            failures_since=since,
         )
 
 

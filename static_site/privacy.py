@@ -92,8 +92,3 @@ def _without(value: Any, pattern: re.Pattern[str]) -> Any:
     if isinstance(value, list | tuple):
         return [_without(each, pattern) for each in value]
     return value
-
-
-def github_link(url: str | None) -> str | None:
-    """Only what can be nothing else than an address of the web becomes a link."""
-    return url if url and url.startswith("https://") else None

@@ -41,17 +41,24 @@ def publish(order: Order, target: Target) -> Report:
     """Pages that could not be made are problems of the report. Raises PublishError if the database
     or the place fails, BusyError if another publisher is at work."""
     with reading.connect(order.conninfo, order.schema, order.seconds) as reader:
-        return _Publishing(order, target, reader).run()
+        report = Report()
+        try:
+            _Publishing(order, target, reader, report).run()
+        except PublishError as error:
+            error.uploaded = len(report.uploaded)
+            raise
+        return report
 
 
 class _Publishing:
-    def __init__(self, order: Order, target: Target, reader: Reader) -> None:
+    def __init__(self, order: Order, target: Target, reader: Reader, report: Report) -> None:
         self._order = order
         self._target = target
         self._reader = reader
+        self._report = report  # of what was done so far
         self._end = time.monotonic() + order.seconds
 
-    def run(self) -> Report:
+    def run(self) -> None:
         remembered, published_health, stored = self._look()
         self._memory = memory.load(remembered)
         if self._memory.environment not in (None, self._order.environment):
@@ -66,6 +73,7 @@ class _Publishing:
             self._order.environment,
             stamp(self._order.now),
             self._check_time,
+            self._report,
             from_scratch=self._order.from_scratch,
         )
         self._uploader.stored = stored
@@ -73,7 +81,7 @@ class _Publishing:
             pages, seen = self._publish_live()
         except PublishError:
             # What was done need not be done again; if nothing was, the place may be out of reach.
-            if self._uploader.report.uploaded:
+            if self._report.uploaded:
                 self._remember(remembered)
             raise
         failure = self._publish_archive(pages)
@@ -81,7 +89,6 @@ class _Publishing:
         self._tell_health(seen, published_health)
         if failure is not None:
             raise failure
-        return self._uploader.report
 
     def _look(self) -> tuple[bytes | None, bytes | None, dict[str, str]]:
         with ThreadPoolExecutor(4) as pool:
@@ -103,7 +110,7 @@ class _Publishing:
         archive = ArchivePages(
             self._reader, self._target, self._memory, self._uploader, self._order.now
         )
-        quiet = not self._uploader.report.uploaded
+        quiet = not self._report.uploaded
         try:
             if self._order.from_scratch:
                 archive.everything(pages.waits)
@@ -132,7 +139,7 @@ class _Publishing:
     def _tell_health(self, seen: Live, published: bytes | None) -> None:
         """Last of all. Not at every run: it is a sign of life, and once a minute will do."""
         told = health.health(seen, self._order.environment, self._order.now)
-        if self._uploader.report.uploaded or health.is_due(published, self._order.now):
+        if self._report.uploaded or health.is_due(published, self._order.now):
             self._uploader.put([Object(HEALTH, dumped(told), headers.LIVE)], in_any_case=True)
 
     def _check_time(self) -> None:

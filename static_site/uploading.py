@@ -52,6 +52,7 @@ class Uploader:
         environment: str,
         as_of: str,
         check: Callable[[], None],
+        report: Report,
         *,
         from_scratch: bool,
     ) -> None:
@@ -62,8 +63,8 @@ class Uploader:
         self._check = check  # raises PublishError when the time is over
         self._from_scratch = from_scratch
         self._errors: list[str] = []  # of what is being put
+        self._report = report
         self.stored: dict[str, str] = {}
-        self.report = Report()
 
     def changed(self, page: Page) -> bool:
         """Whether the page is to be made: it says something else, or is not as it was left."""
@@ -118,16 +119,16 @@ class Uploader:
             if path in self.stored:
                 self._target.delete(path)
                 del self.stored[path]
-                self.report.deleted.append(path)
+                self._report.deleted.append(path)
         self._memory.pages.pop(name, None)
 
     def _made(self, page: Page) -> tuple[Object, Object] | None:
-        """None, and a problem, if it cannot be made: one row that is not as it should be must not
-        keep all others from being shown."""
+        """None, and a problem that is told, if it cannot be made: a fault in one page must not keep
+        all others from being shown."""
         try:
             return self._objects(page)
         except Exception as error:  # noqa: BLE001 whatever it is, it is told
-            self.report.problems.append(f"{page.name} cannot be made: {error!r}"[:300])
+            self._report.problems.append(f"{page.name} cannot be made: {error!r}"[:300])
             return None
 
     def _objects(self, page: Page) -> tuple[Object, Object]:
@@ -169,7 +170,7 @@ class Uploader:
             self._errors.append(str(error))
             return None
         self.stored[item.path] = token
-        self.report.uploaded.append(item.path)
+        self._report.uploaded.append(item.path)
         return token
 
     def _told(self, failed: Sequence[str]) -> str:

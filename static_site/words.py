@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from .formats import counted
 from .model import Reason, Waiting
 
 
@@ -154,10 +155,6 @@ def _backing_off(wait: Wait) -> str:
 def stamp(moment: datetime) -> str:
     """Of a time in UTC, as the session has them all."""
     return moment.isoformat(timespec="seconds")[:19] + "Z"
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def about(seconds: float) -> str:

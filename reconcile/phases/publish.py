@@ -22,7 +22,8 @@ class Published(Protocol):
 
 class Publisher(Protocol):
     def publish(self, now: datetime, seconds: float) -> Published:
-        """Raises TransientError if not all could be published, BusyError if another is at it."""
+        """What could not be published are problems. Raises StoreError, and BusyError if another is
+        at it."""
 
 
 def publish(context: Context, publisher: Publisher) -> Outcome:

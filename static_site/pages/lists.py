@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from ..formats import outside
 from ..model import Job, ListName, ListPage, Phase, Run, Worker, WorkerJob
-from ..privacy import github_link, public_text, without
+from ..privacy import public_text, without
 from ..rows import JobRow, RunRow, WorkerRow
 from ..words import stamp
 from .waits import Waits
@@ -64,7 +65,7 @@ def job(row: JobRow, waits: Waits) -> Job:
         "workflow": maybe_clipped(row.workflow_name) if public else None,
         "name": maybe_clipped(row.job_name) if public else None,
         "attempt": row.run_attempt,
-        "url": github_link(row.html_url) if public else None,
+        "url": outside(row.html_url) if public else None,
         "labels": labels(row.labels),
         "pool": row.pool,
         "worker": row.pod,
@@ -112,7 +113,7 @@ def _job_of(row: WorkerRow) -> WorkerJob | None:
     return {
         "id": row.job_id,
         "name": maybe_clipped(row.job_name) if row.job_public else None,
-        "url": github_link(row.job_url) if row.job_public else None,
+        "url": outside(row.job_url) if row.job_public else None,
         "status": row.job_status,
         "conclusion": row.job_conclusion,
     }

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from ..formats import spoken
+from ..pages.figures import outcome
 
 
 class Pill(NamedTuple):
@@ -22,8 +23,8 @@ _CONCLUSIONS = {
     "failure": Pill("bad", "failed", "completed failure"),
     "cancelled": Pill("off", "cancelled", "completed cancelled"),
 }
-# As the counts of the overview have them: what is none of these was not to be.
-_FAILURES = {"timed_out", "startup_failure", "action_required"}
+# What the overview counts it as is what it looks like.
+_OUTCOMES = {"succeeded": "success", "failed": "failure", "cancelled": "cancelled"}
 
 _WORKERS = {
     "pending": Pill("wait", "starting", "pending"),
@@ -79,7 +80,7 @@ def of_run(status: str) -> Pill:
 
 
 def _other_conclusion(conclusion: str) -> Pill:
-    alike = _CONCLUSIONS["failure" if conclusion in _FAILURES else "cancelled"]
+    alike = _CONCLUSIONS[_OUTCOMES[outcome(conclusion)]]
     return alike._replace(word=spoken(conclusion))
 
 

@@ -58,9 +58,12 @@ def test_site_needs_few_libraries_and_each_in_one_place() -> None:
 
 SITE_DECISIONS = [
     *sorted((ROOT / "static_site" / "pages").glob("*.py")),
-    *(ROOT / "static_site" / f"{name}.py" for name in ("cuts", "privacy", "routing", "words")),
+    *(
+        ROOT / "static_site" / f"{name}.py"
+        for name in ("cuts", "formats", "privacy", "routing", "words")
+    ),
 ]
-SITE_VALUES = ("model", "rows", "words", "privacy", "pages", "headers")
+SITE_VALUES = ("model", "rows", "words", "privacy", "pages", "headers", "formats")
 SITE_PURE = {
     "collections",
     "dataclasses",
