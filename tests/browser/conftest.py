@@ -14,7 +14,7 @@ from tests.browser.serving import Served, served
 from tests.site_sample_rows import NOW
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, ViewportSize
 
 PATIENCE_MS = 10_000
 DESKTOP: "ViewportSize" = {"width": 1280, "height": 900}
@@ -83,7 +83,16 @@ def open_page(browser: "Browser") -> Iterator[Open]:
             if message.type == "error" and "Failed to load resource" not in message.text:
                 faults.append(message.text)
 
+        def answered(response: "Response") -> None:
+            # The page itself may be one that is not there, and looks whether it is still so (a
+            # worker's by its name, which in the hostile site is not its file's). What it asks for
+            # beside must be: what a test breaks on purpose is answered with 503.
+            itself = response.request.resource_type == "document" or response.url == page.url
+            if response.status == 404 and not itself and "/workers/" not in response.url:
+                faults.append(f"{response.url}: 404")
+
         page.on("request", asked)
+        page.on("response", answered)
         page.on("console", said)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.clock.install(time=NOW + timedelta(seconds=8))

@@ -39,6 +39,7 @@ def test_what_changed_on_the_server_appears_and_nothing_else_is_touched(
     busy: Served, open_page: Open
 ) -> None:
     page = open_page(f"{busy.url}/jobs")
+    page.wait_for_load_state("networkidle")  # Its first look at health.json is over.
     first = page.locator("tbody tr").first.get_attribute("id")
     busy.change("/jobs.html", begin, LATER)
     page.evaluate(OBSERVE)

@@ -1,10 +1,8 @@
 """Figures cost what is going on, not what once was: with a long history, each is read through an
 index, and none reads more than a bounded number of rows."""
 
-import json
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -12,6 +10,7 @@ from reconcile.store import figures, listening
 from reconcile.store.database import QUERIES
 from tests.database import Cluster, Database
 from tests.integration.fleet import NOW
+from tests.integration.plans import STATISTICS, assert_bounded, with_history
 from tests.waiting import wait_until
 
 JOBS, WORKERS, RUNS = 200_000, 50_000, 50_000
@@ -58,46 +57,17 @@ PARAMETERS = {
 FIGURES = [name for name in QUERIES if name.startswith("figure_")]
 
 
-@pytest.fixture(scope="module", params=["without statistics", "with statistics"])
+@pytest.fixture(scope="module", params=STATISTICS)
 def history(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[Database]:
-    """Autovacuum comes when it likes: a table may be large before anything is known of it."""
-    with cluster.new_database() as database:
-        for table in sorted(BIG):
-            database.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
-        database.execute(HISTORY)
-        if request.param == "with statistics":
-            database.execute("ANALYZE")
+    with with_history(cluster, HISTORY, BIG, request.param) as database:
         yield database
-
-
-def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if "Relation Name" in plan:
-        yield plan
-    for each in plan.get("Plans", []):
-        yield from scans(each)
-
-
-def rows_read(scan: dict[str, Any]) -> float:
-    """Also those that it had no use for."""
-    removed = ("Rows Removed by Filter", "Rows Removed by Index Recheck")
-    each = scan["Actual Rows"] + sum(scan.get(name, 0) for name in removed)
-    return float(each * scan["Actual Loops"])
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure_reads_a_bounded_number_of_rows_through_an_index(
     history: Database, name: str
 ) -> None:
-    explain = b"EXPLAIN (ANALYZE, FORMAT JSON) " + QUERIES[name]
-    with history.connect() as connection:
-        [row] = connection.execute(explain, PARAMETERS).fetchall()
-    [document] = row["QUERY PLAN"]
-    for scan in scans(document["Plan"]):
-        table = scan["Relation Name"]
-        if table in BIG:
-            told = json.dumps(scan, indent=1)
-            assert scan["Node Type"] != "Seq Scan", told
-            assert rows_read(scan) <= MOST_ROWS[table], told
+    assert_bounded(history, QUERIES[name], PARAMETERS, MOST_ROWS)
 
 
 def test_every_figure_of_a_big_table_is_looked_at_here() -> None:

@@ -1,7 +1,6 @@
 """A page costs what it shows, not what once was: with a long history, what is read at every run is
 read through an index, and so is what is read now and then."""
 
-import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -12,7 +11,7 @@ from static_site.cuts import MOST_ROWS, PAGE, PAGES
 from static_site.pages import usage
 from static_site.reading import FIRST, QUERIES, span
 from tests.database import Cluster, Database
-from tests.integration.test_figures_cost import rows_read, scans
+from tests.integration.plans import STATISTICS, assert_bounded, with_history
 from tests.site_rows import NOW
 
 JOBS, WORKERS, RUNS = 120_000, 60_000, 120_000
@@ -101,6 +100,7 @@ OF_A_DAY: dict[str, list[dict[str, Any]]] = {
     "count_runs": [DAY],
     "failed_of_day": [DAY],
     "failed_workers": [{"names": ["pod-00000310", "pod-00000320"]}],
+    "failed_after": [{"name": name, "limit": 50} for name in ("", "pod-00030000")],
 }
 CASES = [
     pytest.param(name, parameters, most, id=f"{name}-{number}")
@@ -110,50 +110,20 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module", params=["without statistics", "with statistics"])
+@pytest.fixture(scope="module", params=STATISTICS)
 def history(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[Database]:
-    """Autovacuum comes when it likes: a table may be large before anything is known of it."""
-    with cluster.new_database() as database:
-        for table in sorted(BIG):
-            database.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
-        database.execute(HISTORY)
-        if request.param == "with statistics":
-            database.execute("ANALYZE")
+    with with_history(cluster, HISTORY, BIG, request.param) as database:
         yield database
-
-
-def plan(database: Database, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    explain = b"EXPLAIN (ANALYZE, FORMAT JSON) " + QUERIES[name]
-    with database.connect() as connection:
-        [row] = connection.execute(explain, parameters or None).fetchall()
-    [document] = row["QUERY PLAN"]
-    found: dict[str, Any] = document["Plan"]
-    return found
-
-
-def assert_bounded(found: dict[str, Any], most: int) -> None:
-    for scan in scans(found):
-        if scan["Relation Name"] in BIG:
-            told = json.dumps(scan, indent=1)
-            assert scan["Node Type"] != "Seq Scan", told
-            assert rows_read(scan) <= most, told
 
 
 @pytest.mark.parametrize(("name", "parameters", "most"), CASES)
 def test_statement_reads_a_bounded_number_of_rows_through_an_index(
     history: Database, name: str, parameters: dict[str, Any], most: int
 ) -> None:
-    assert_bounded(plan(history, name, parameters), most)
-
-
-@pytest.mark.parametrize("history", ["with statistics"], indirect=True)
-@pytest.mark.parametrize("name", ["", "pod-00030000"])
-def test_audit_of_failed_workers_reads_as_far_as_it_needs(history: Database, name: str) -> None:
-    """No index tells which have failed: how to find them is for the planner to know."""
-    assert_bounded(plan(history, "failed_after", {"name": name, "limit": 50}), 3_000)
+    assert_bounded(history, QUERIES[name], parameters, dict.fromkeys(BIG, most))
 
 
 def test_every_statement_is_looked_at_here_but_for_figures() -> None:
-    apart = {"configure_session", "take_lock", "release_lock", "failed_after"}
+    apart = {"configure_session", "take_lock", "release_lock"}
     figures = {name for name in QUERIES if name.startswith("figure_")}
     assert set(QUERIES) == set(LIVE) | set(OF_A_DAY) | apart | figures

@@ -2,11 +2,11 @@
 
 import json
 import re
-import time
+from typing import Any
 
 import pytest
 
-from static_site import reading
+from static_site import reading, render
 from static_site.errors import DatabaseError, PublishError
 from static_site.publish import Order, publish
 from static_site.routing import resolve
@@ -102,13 +102,32 @@ def test_one_object_that_cannot_be_put_is_put_next_time(site: Site) -> None:
     assert_whole(site)
 
 
-def test_row_that_cannot_be_shown_keeps_no_other_page_from_being_made(file_site: Site) -> None:
+def test_page_that_cannot_be_made_is_told_and_keeps_no_other_from_being(
+    file_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy_day(file_site.rows)
+
+    def html(template: str, *arguments: Any, **options: Any) -> str:
+        if template == "usage":
+            raise ZeroDivisionError("a fault")
+        return made(template, *arguments, **options)
+
+    made = render.html
+    monkeypatch.setattr(render, "html", html)
+    report = file_site.publish()
+    assert report.problems == ["usage cannot be made: ZeroDivisionError('a fault')"]
+    assert pages("index", "jobs") <= file_site.place.paths()
+    assert not pages("usage") & file_site.place.paths()
+    monkeypatch.undo()
+    assert pages("usage") <= file_site.later(15).uploads()
+
+
+def test_failed_worker_of_another_shape_has_a_page(file_site: Site) -> None:
     busy_day(file_site.rows)
     file_site.publish()
     odd = file_site.rows.failed_worker(failed=ago(seconds=1), k8s_node=None)
     file_site.rows.update("workers", "pod_name", odd, failure_info={"reason": ["?"], "pod": 7})
-    report = file_site.later(15).publish()
-    assert "workers.html" in report.uploaded
+    assert pages(f"workers/{odd}") <= file_site.later(15).uploads()
 
 
 def test_odd_values_stop_no_page(file_site: Site) -> None:
@@ -128,21 +147,38 @@ def test_odd_values_stop_no_page(file_site: Site) -> None:
     assert len(file_site.place.read("jobs.html")) < 200_000
 
 
-def test_slow_place_is_left_when_the_time_is_over(file_site: Site) -> None:
+class Ticking:
+    """A clock that only those move who take time."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+def test_slow_place_is_left_when_the_time_is_over(
+    file_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each object takes a second, of five. They are put eight at once, so that some are under way
+    when the time is over; and then what was done is written down."""
     busy_day(file_site.rows)
+    clock = Ticking()
+    monkeypatch.setattr("static_site.publish.time", clock)
 
     class Slow(Faulty):
         def put(self, item: Object) -> str:
-            time.sleep(0.3)
+            clock.seconds += 1
             return super().put(item)
 
     slow = Slow(file_site.place.target())
     url = file_site.rows.database.role_url("prod_reconcile")
-    with pytest.raises(PublishError, match="not done within 1 s"):
-        publish(Order(url, "prod", "prod", NOW, seconds=1), slow)
-    assert 0 < len(slow.puts) < 40
-    whole = Faulty(file_site.place.target())
-    file_site.later(15).publish(target=whole)
+    with pytest.raises(PublishError, match="not done within 5 s") as raised:
+        publish(Order(url, "prod", "prod", NOW, seconds=5), slow)
+    assert 5 <= len(slow.puts) <= 5 + 8 + 1
+    assert raised.value.uploaded == len(slow.puts)
+    monkeypatch.undo()
+    file_site.later(15).publish()
     assert_whole(file_site)
 
 
