@@ -35,8 +35,8 @@ class Function:
     prefix = ""
 
     def __init__(self, settings: Mapping[str, str], clock: Any) -> None:
-        receiver = function_app.make_receiver(function_config.from_environment(settings))
-        self.receiver = dataclasses.replace(receiver, clock=clock.now)
+        read = function_config.from_environment(settings)
+        self.receiver = function_app.make_receiver(read, clock.now)
         self.router = Router([Endpoint("deliver", "POST", "/", self._receive)])
 
     def respond(self, endpoint: Endpoint, request: Request) -> Response:

@@ -4,13 +4,16 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Callable
+from datetime import datetime
 
 from . import config
+from .app import system_clock
 from .http import BODY_LIMIT
 from .wsgi import make_application
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], clock: Callable[[], datetime] = system_clock) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m webhook_fn", description="Serve the webhook function over HTTP."
     )
@@ -29,7 +32,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         server = create_server(
-            make_application(settings),
+            make_application(settings, clock),
             host=options.host,
             port=options.port,
             threads=options.threads,

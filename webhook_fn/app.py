@@ -5,6 +5,7 @@ import binascii
 import functools
 import json
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -40,9 +41,15 @@ def _receiver() -> Receiver:
     return make_receiver(config.from_environment(os.environ))
 
 
-def make_receiver(settings: config.Config) -> Receiver:
+def system_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def make_receiver(
+    settings: config.Config, clock: Callable[[], datetime] = system_clock
+) -> Receiver:
     store = Store(settings.conninfo, settings.environment, config.STATEMENT_TIMEOUT_SECONDS)
-    return Receiver(settings, store, clock=lambda: datetime.now(UTC), hand_on=hand_on)
+    return Receiver(settings, store, clock=clock, hand_on=hand_on)
 
 
 def read_event(event: Any) -> Request:

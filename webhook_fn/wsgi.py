@@ -3,10 +3,11 @@
 import json
 import threading
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from .app import make_receiver
+from .app import make_receiver, system_clock
 from .config import Config
 from .http import BODY_LIMIT, Request, Response, malformed, too_large
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def make_application(
-    config: Config,
+    config: Config, clock: Callable[[], datetime] = system_clock
 ) -> Callable[["WSGIEnvironment", "StartResponse"], Iterable[bytes]]:
     """Servers call it from many threads: each gets a receiver, and so a connection, of its own."""
     local = threading.local()
@@ -25,7 +26,7 @@ def make_application(
     def application(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         receiver: Receiver | None = getattr(local, "receiver", None)
         if receiver is None:
-            receiver = local.receiver = make_receiver(config)
+            receiver = local.receiver = make_receiver(config, clock)
         return _write(receiver.respond(read_environ(environ)), start_response)
 
     return application
