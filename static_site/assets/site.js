@@ -12,10 +12,16 @@
 
   const byId = (id) => document.getElementById(id);
 
+  // The server of a simulated world says what time it is there, and how fast it passes.
+  let world = { time: 0, read: 0, speed: 1 };
+  const now = () => world.time + (Date.now() - world.read) * world.speed;
+
   async function get(address) {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     // Always asked for, but not sent again if it is the same.
     const response = await fetch(address, { cache: "no-cache", signal });
+    const [time, speed] = (response.headers.get("Simulated-Time") || "").split(" ");
+    if (speed) world = { time: Date.parse(time), read: Date.now(), speed: Number(speed) };
     if (!response.ok) throw new Error(`${address}: ${response.status}`);
     return response;
   }
@@ -26,7 +32,7 @@
 
   // Times -------------------------------------------------------------------------------------
 
-  const age = (time) => (Date.now() - Date.parse(time)) / 1000;
+  const age = (time) => (now() - Date.parse(time)) / 1000;
   const clock = (time) =>
     `${age(time) > 86_400 ? `${time.slice(0, 10)} ` : ""}${time.slice(11, 19)} UTC`;
 
@@ -210,7 +216,7 @@
   /* A day as YYYY-MM-DD; null if the text is none. */
   function dayOf(text) {
     const back = /^-(\d{1,4})d$/.exec(text);
-    if (back) return isoDay(Date.now() - Number(back[1]) * 86_400_000);
+    if (back) return isoDay(now() - Number(back[1]) * 86_400_000);
     const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN;
     return !Number.isNaN(ms) && isoDay(ms) === text ? text : null;
   }
@@ -238,7 +244,7 @@
       if (wrong.length) return { wrong: `${wrong.join(" ")} ${HOW}` };
       if (!value("start") && !value("end")) return null;
       const first = dayOf(value("start")) || "0000";
-      const last = dayOf(value("end")) || isoDay(Date.now());
+      const last = dayOf(value("end")) || isoDay(now());
       return first > last ? { wrong: "The first day is after the last." } : { first, last };
     }
 
@@ -409,8 +415,9 @@
     if (!location.hash) each.scrollTop = each.scrollHeight;
   }
   tick();
-  poll();
   setInterval(tick, TICK_MS);
-  setInterval(poll, POLL_MS);
+  const keepPolling = () =>
+    poll().finally(() => setTimeout(keepPolling, Math.max(RETRY_MS, POLL_MS / world.speed)));
+  keepPolling();
   document.addEventListener("visibilitychange", poll);
 })();

@@ -36,6 +36,7 @@ class Served:
         self.directory = directory
         self.failing: set[str] = set()
         self.asked: list[str] = []
+        self.headers: list[tuple[str, str]] = []  # beside those that every answer has
         self.url = ""
         self._serve = application(directory, lambda: TODAY)
 
@@ -45,7 +46,11 @@ class Served:
         if path in self.failing:
             start("503 Service Unavailable", [("Content-Type", "text/plain")])
             return [b"Not now.\n"]
-        return self._serve(environ, start)
+
+        def begin(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+            return start(status, [*headers, *self.headers], *more)
+
+        return self._serve(environ, begin)
 
     def write(self, file: str, content: bytes) -> None:
         path = self.directory / file.lstrip("/")

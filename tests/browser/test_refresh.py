@@ -1,5 +1,6 @@
 """A page keeps itself up to date, and leaves alone what somebody is doing with it."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from static_site import render
 from tests.browser.conftest import Open
 from tests.browser.serving import Served
-from tests.site_sample_rows import job
+from tests.site_sample_rows import NOW, job
 
 playwright = pytest.importorskip("playwright.sync_api")
 expect = playwright.expect
@@ -196,3 +197,15 @@ def test_settled_day_is_never_fetched_again(busy: Served, open_page: Open) -> No
     busy.tell(as_of=LATER)
     poll(page, "/health.json")
     assert len([path for path in busy.asked if path.startswith("/jobs")]) == before
+
+
+def test_page_lives_in_the_time_of_a_simulated_world(busy: Served, open_page: Open) -> None:
+    """And looks more often, for things happen faster there."""
+    busy.headers = [("Simulated-Time", f"{(NOW + timedelta(hours=1)).isoformat()} 30")]
+    busy.tell(as_of=(NOW + timedelta(minutes=58)).isoformat())
+    page = open_page(busy.url)
+    expect(page.locator("#as-of time")).to_have_attribute("data-rel", "2 min ago")
+    before = busy.asked.count("/health.json")
+    page.clock.run_for(4_000)
+    expect(page.locator("#as-of time")).to_have_attribute("data-rel", "2 min ago")
+    assert busy.asked.count("/health.json") > before
