@@ -9,10 +9,13 @@ export UV_SYSTEM_CERTS := true
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help test contract lint format bench bundle fingerprint lock clean
+.PHONY: help demo test contract lint format bench bundle fingerprint picture lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+
+demo: $(VENV)/.installed ## the whole system on this machine; ARGS="--for 60s --scenario chaos", say
+	@$(BIN)/python -m reconcile demo $(ARGS)
 
 test: $(VENV)/.installed ## run every test on a PostgreSQL of its own; ARGS go to pytest
 	$(BIN)/python -m pytest $(ARGS)
@@ -37,6 +40,9 @@ bundle: $(VENV)/.installed ## build the function's deployable zip in dist/
 
 fingerprint: $(VENV)/.installed ## describe schema.sql anew for `reconcile check`, after changing it
 	$(BIN)/python -m tools.fingerprint
+
+picture: $(VENV)/.installed ## take the README's picture of the overview anew, from the demo
+	$(BIN)/python -m tools.picture
 
 COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header \
     --no-emit-package riscv-runners

@@ -23,7 +23,8 @@ class _Lines(logging.Handler):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    given = _parser(demo=list(words[:1]) == ["demo"]).parse_args(words)
     logging.basicConfig(handlers=[_Lines()], level=logging.ERROR)
     try:
         return int(given.command(given, os.environ))
@@ -37,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNUSABLE
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(*, demo: bool = False) -> argparse.ArgumentParser:
+    """With the demo's arguments only if they are wanted: they come with the simulators."""
     parser = argparse.ArgumentParser(
         prog="reconcile",
         description="Runners for GitHub Actions on RISC-V boards.",
@@ -68,6 +70,13 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="verify the settings and all they lead to")
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
     check.set_defaults(command=_check)
+    demonstrated = commands.add_parser(
+        "demo", help="the whole system on this machine, with a simulated GitHub and cluster"
+    )
+    if demo:
+        from .demo import command
+
+        command.add_arguments(demonstrated)
     return parser
 
 

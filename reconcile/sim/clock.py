@@ -45,11 +45,11 @@ class LiveClock:
         if speed <= 0:
             raise ValueError("The speed of time must be above zero.")
         self.speed = speed
-        self._start = start or datetime.now(UTC)
-        self._origin = time.monotonic()
+        self.start = start or datetime.now(UTC)
+        self.origin = time.monotonic()  # which is the same for all processes of a machine
 
     def now(self) -> datetime:
-        return self._start + timedelta(seconds=(time.monotonic() - self._origin) * self.speed)
+        return self.start + timedelta(seconds=(time.monotonic() - self.origin) * self.speed)
 
     def real_seconds_until(self, moment: datetime) -> float:
         return max(0.0, (moment - self.now()).total_seconds() / self.speed)

@@ -49,6 +49,7 @@ class Server:
         self.faults = faults
         self.calls: deque[Call] = deque(maxlen=CALLS_KEPT)
         self.counts: Counter[str] = Counter()
+        self.failed = 0  # of them, those answered with an error or not at all
         self.errors: list[Exception] = []
         self.observers: list[Observer] = []
         self.timeline = timeline
@@ -106,6 +107,7 @@ class Server:
                     del self._at_once[caller]
                 self.counts[name] += 1
                 status = response.status if response else None
+                self.failed += status is None or status >= 400
                 self.calls.append(Call(name, request.method, target, status))
         return response, fault
 

@@ -1,6 +1,7 @@
 """Run one program for as long as our parent lives, then stop it and clean up after it.
 
-    python supervisor.py [--signal INT] [--grace 10] [--user 65534] [--remove DIR]… -- PROGRAM ARG…
+    python supervisor.py [--signal INT] [--pause-signal KILL] [--grace 10] [--user 65534]
+                         [--remove DIR]… -- PROGRAM ARG…
 
 The parent keeps the other end of our standard input and never writes to it. However the parent
 ends, also by SIGKILL, the kernel closes that pipe, and the end of input is our order to stop.
@@ -25,6 +26,7 @@ from pathlib import Path
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="supervisor")
     parser.add_argument("--signal", default="TERM", help="how the program is asked to stop")
+    parser.add_argument("--pause-signal", help="how, for a pause; without it, in the same way")
     parser.add_argument("--grace", type=float, default=10, help="seconds before it is killed")
     parser.add_argument("--user", type=int, help="user and group id to run it as")
     parser.add_argument(
@@ -38,8 +40,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("program", nargs="+")
     options = parser.parse_args(arguments)
     stop_signal = signal.Signals[f"SIG{options.signal}"]
+    pause_signal = signal.Signals[f"SIG{options.pause_signal or options.signal}"]
 
-    supervised = Supervised(options.program, options.user, stop_signal, options.grace)
+    supervised = Supervised(options.program, options.user, stop_signal, pause_signal, options.grace)
 
     def stop_at_end_of_input() -> None:
         # The raw descriptor: a buffered reader may not be abandoned by an exiting interpreter.
@@ -63,10 +66,15 @@ class Supervised:
     """Signals and threads only say what is wanted, and end the program; `run` starts it."""
 
     def __init__(
-        self, command: list[str], user: int | None, stop_signal: signal.Signals, grace: float
+        self,
+        command: list[str],
+        user: int | None,
+        stop_signal: signal.Signals,
+        pause_signal: signal.Signals,
+        grace: float,
     ) -> None:
         self._command, self._user = command, user
-        self._stop_signal, self._grace = stop_signal, grace
+        self._stop_signal, self._pause_signal, self._grace = stop_signal, pause_signal, grace
         self._program: subprocess.Popen[bytes] | None = None
         self._going_on = threading.Event()  # cleared during a pause
         self._going_on.set()
@@ -77,7 +85,7 @@ class Supervised:
         while True:
             self._program = self._start()
             if self._stopping:  # It was told so before there was anything to stop.
-                self._end()
+                self._end(self._stop_signal)
             code = self._program.wait()
             if self._going_on.is_set():
                 return code
@@ -87,12 +95,12 @@ class Supervised:
 
     def stop(self) -> None:
         self._stopping = True
-        self._end()
+        self._end(self._stop_signal)
         self._going_on.set()
 
     def pause(self) -> None:
         self._going_on.clear()
-        self._end()
+        self._end(self._pause_signal)
 
     def resume(self) -> None:
         self._going_on.set()
@@ -108,12 +116,12 @@ class Supervised:
             start_new_session=True,
         )
 
-    def _end(self) -> None:
+    def _end(self, how: signal.Signals) -> None:
         program = self._program
         if program is None:
             return
         with contextlib.suppress(ProcessLookupError):
-            program.send_signal(self._stop_signal)
+            program.send_signal(how)
         killer = threading.Timer(self._grace, program.kill)
         killer.daemon = True
         killer.start()

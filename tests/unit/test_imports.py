@@ -121,11 +121,12 @@ RUN = ROOT / "reconcile"
 ADAPTED = {
     "requests": ("github/",),
     "jwt": ("github/",),
-    "cryptography": ("github/",),
+    "cryptography": ("github/", "demo/keys.py"),
     "kubernetes": ("kube/",),
-    "psycopg": ("store/",),
+    "psycopg": ("store/", "demo/database_link.py"),
     "prometheus_client": ("controller/",),
-    "waitress": ("controller/",),
+    "rich": ("demo/",),
+    "waitress": ("controller/", "demo/serving.py"),
     "boto3": ("check.py",),
     "botocore": ("check.py",),
 }
@@ -146,14 +147,14 @@ def test_library_is_known_only_to_whoever_adapts_it(library: str) -> None:
     assert [name for name in knowing if not name.startswith(ADAPTED[library])] == []
 
 
-def test_the_site_is_imported_only_by_who_has_one() -> None:
+def test_the_site_and_the_demo_are_imported_only_by_who_has_one() -> None:
     """boto3 takes as long to import as everything else together."""
     program = "import reconcile.attempt, reconcile.check, reconcile.cli, sys; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout.split()
     assert "reconcile.site" in loaded
-    assert not {"static_site", "boto3", "jinja2"} & set(loaded)
+    assert not {"static_site", "boto3", "jinja2", "rich", "reconcile.demo"} & set(loaded)
 
 
 # What decisions may be made of: values, and nothing that could look or act.
@@ -194,6 +195,7 @@ def test_supervisor_needs_nothing_at_all() -> None:
 def test_nobody_reads_the_clock_or_the_environment_out_of_place(package: str) -> None:
     """The environment is read where a process starts, the clock where it is injected."""
     doors = {"app.py", "__main__.py", "cli.py", "clock.py", "postgres.py"}
+    doors |= {"function_process.py", "picture.py"}  # which are programs
     for path in (ROOT / package).rglob("*.py"):
         if path.name not in doors:
             source = path.read_text()

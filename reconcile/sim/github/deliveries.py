@@ -106,6 +106,10 @@ class Deliveries:
             self._rules.append(rule)
         return rule
 
+    def forget(self, rule: MishapRule) -> None:
+        with self.timeline.lock:
+            self._rules = [other for other in self._rules if other is not rule]
+
     def behave(self) -> None:
         with self.timeline.lock:
             self._rules.clear()

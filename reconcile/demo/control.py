@@ -1,0 +1,134 @@
+"""How `reconcile demo act` in one terminal reaches the demo in another: a Unix socket in a
+directory that only its user can enter. A line of JSON there, a line of JSON back."""
+
+import contextlib
+import json
+import os
+import socket
+import socketserver
+import stat
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .acts import ActError, perform
+from .children import DemoError
+from .stage import Stage
+
+LINE_LIMIT = 4096
+PATIENCE_SECONDS = 10
+LONGEST_PLACE = 60  # A socket's path may have a hundred characters.
+
+
+@contextlib.contextmanager
+def listening(stage: Stage) -> Iterator[str]:
+    """The demo's side; its number, by which it is told from others."""
+    number = str(os.getpid())
+    path = _directory(stage.options.environ) / number
+    path.unlink(missing_ok=True)  # of one that was killed, and had the same number
+    server = _Server(str(path), stage)
+    thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
+    thread.start()
+    try:
+        yield number
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        path.unlink(missing_ok=True)
+
+
+def ask(
+    act: str, arguments: Sequence[str], environ: Mapping[str, str], demo: str | None = None
+) -> str:
+    """The other side: what was done, in a sentence. Raises DemoError, ActError."""
+    running = {}
+    for path in sorted(_directory(environ).iterdir()):
+        if (connection := _connected(path)) is not None:
+            running[path.name] = connection
+    with contextlib.ExitStack() as open_until_the_end:
+        for connection in running.values():
+            open_until_the_end.enter_context(connection)
+        if not running:
+            raise DemoError("No demo is running here. Start one with `make demo`.")
+        if demo is None and len(running) > 1:
+            raise DemoError(f"Several demos are running: --demo {' or '.join(running)}.")
+        chosen = next(iter(running)) if demo is None else demo
+        if chosen not in running:
+            raise DemoError(f"There is no demo {demo}; there is {', '.join(running)}.")
+        return _ask(running[chosen], act, arguments)
+
+
+def _ask(connection: socket.socket, act: str, arguments: Sequence[str]) -> str:
+    question = json.dumps({"act": act, "arguments": list(arguments)})
+    if len(question) >= LINE_LIMIT:
+        raise ActError("That is too long.")
+    try:
+        connection.sendall(question.encode() + b"\n")
+        with connection.makefile("rb") as lines:
+            answer: dict[str, Any] = json.loads(lines.readline(2 * LINE_LIMIT))
+    except (OSError, ValueError) as error:
+        raise DemoError("The demo did not answer; it may just have ended.") from error
+    if "error" in answer:
+        raise ActError(answer["error"])
+    return str(answer["done"])
+
+
+def _connected(path: Path) -> socket.socket | None:
+    """None if nobody is there any more; then the socket is removed."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(PATIENCE_SECONDS)
+    try:
+        connection.connect(str(path))
+    except OSError:
+        connection.close()
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
+    return connection
+
+
+def _directory(environ: Mapping[str, str]) -> Path:
+    """Raises DemoError if it is not ours: in a directory that everybody can write to somebody may
+    have been there before us."""
+    places = (environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp")  # noqa: S108
+    base = next(place for place in places if place and len(place) <= LONGEST_PLACE)
+    path = Path(base) / f"riscv-runners-demo.{os.getuid()}"
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+        found = path.lstat()
+    except OSError as error:
+        raise DemoError(f"{path} cannot be used: {error.strerror}.") from error
+    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    if not ours or stat.S_IMODE(found.st_mode) & 0o077:
+        raise DemoError(f"{path} is not ours alone; remove it.")
+    return path
+
+
+class _Server(socketserver.ThreadingUnixStreamServer):
+    daemon_threads = True
+
+    def __init__(self, path: str, stage: Stage) -> None:
+        self.stage = stage
+        super().__init__(path, _Question)
+
+
+class _Question(socketserver.StreamRequestHandler):
+    server: _Server
+    timeout = PATIENCE_SECONDS
+
+    def handle(self) -> None:
+        line = self.rfile.readline(LINE_LIMIT)
+        if not line:
+            return  # Somebody only looked whether we are here.
+        try:
+            asked = json.loads(line)
+            answer = {"done": perform(self.server.stage, asked["act"], asked["arguments"])}
+        except ActError as error:
+            answer = {"error": str(error)}
+        except (ValueError, KeyError, TypeError):
+            answer = {"error": "That is no question."}
+        with contextlib.suppress(OSError):
+            self.wfile.write(json.dumps(answer).encode() + b"\n")

@@ -1,0 +1,1 @@
+"""`reconcile demo plan`: what waits and use would have been with other boards, caps or order."""
