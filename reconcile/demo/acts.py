@@ -42,6 +42,8 @@ def perform(stage: Stage, name: str, arguments: Sequence[str]) -> str:
         raise ActError(f"There is no act {name!r}; there are {', '.join(ACTS)}.")
     if len(arguments) > len(act.takes):
         raise ActError(f"{name} takes {' '.join(f'[{each}]' for each in act.takes) or 'nothing'}.")
+    if stage.director.stopped and name != "heal":
+        raise ActError("The demo is coming to its end.")
     sentence = act.do(stage, arguments)
     stage.director.tell(sentence)
     return sentence

@@ -25,9 +25,12 @@ from .screen import Screen
 from .stage import Options, Stage, started
 
 REFRESH_SECONDS = 0.5
-# Of ours, after the time is over: for jobs to end by themselves, and for all traces to be gone.
-FINISHING_SECONDS = 20.0
-SETTLING_SECONDS = 90.0
+FINISHING_SECONDS = 20.0  # of ours, for jobs to end by themselves when the time is over
+# Then all traces must go. The slowest is a runner whose job was cancelled before it came: it is
+# given ten minutes of the world. A slow machine needs some seconds of ours in any case.
+SETTLING_SECONDS = 60.0
+SETTLING_SECONDS_OF_THE_WORLD = 1200.0
+RETURN_SECONDS = 20.0  # of ours, for what is away on purpose to come back
 SHOWN = 50
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -76,7 +79,14 @@ class Course:
             if not self._stop.is_set() and self._duration is not None:
                 found = self._settle(screen)
             self.stopped_early = self._stop.is_set()
+            director.stop()
+            self._wait_for_the_absent()
         return self._summary(end, found)
+
+    def _wait_for_the_absent(self) -> None:
+        for there in (self._stage.database_is_there, self._stage.controller_is_there):
+            if there.acquire(timeout=RETURN_SECONDS):
+                there.release()
 
     def _act(self, incident: Incident) -> None:
         with contextlib.suppress(ActError):  # What is so already need not be done.
@@ -86,8 +96,7 @@ class Course:
         return self._duration is not None and time.monotonic() - self._began >= self._duration
 
     def _settle(self, screen: Screen) -> list[Check]:
-        """Safety was never in doubt; now for liveness: all is well again, and everything must come
-        to its end, and nothing may be left."""
+        """All is well again: now everything must come to its end, and nothing may be left."""
         director = self._stage.director
         director.stop()
         acts.perform(self._stage, "heal", ())
@@ -108,8 +117,9 @@ class Course:
                 found = checks.checks(checks.look(self._stage.world), known)
             return bool(found) and all(check.ok for check in found)
 
-        limit_of_all = time.monotonic() + SETTLING_SECONDS
-        self._watch(screen, "settling", lambda: settled() or time.monotonic() >= limit_of_all)
+        patience = SETTLING_SECONDS_OF_THE_WORLD / self._stage.options.speed
+        last = time.monotonic() + max(SETTLING_SECONDS, patience)
+        self._watch(screen, "settling", lambda: settled() or time.monotonic() >= last)
         return found
 
     # What is shown -------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ class Director:
         self._timeline = world.time.timeline
         self._engine = world.github.engine
         self._repositories = repositories  # by account and name
-        self._stopped = False
+        self.stopped = False
         self._lock = threading.Lock()
         self._happenings: deque[Happening] = deque(maxlen=KEPT)
         self.begin = self._timeline.now()
@@ -43,7 +43,7 @@ class Director:
             return
 
         def act() -> None:
-            if not self._stopped:
+            if not self.stopped:
                 do(item)
                 self._appoint_next(items, do, begin)
 
@@ -62,7 +62,7 @@ class Director:
 
     def stop(self) -> None:
         """Nothing new from now on."""
-        self._stopped = True
+        self.stopped = True
 
     # What is left to do --------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@ the simulated GitHub and cluster, the real function, the real controller, and th
 
 import contextlib
 import shutil
+import sys
 import tempfile
 import threading
 import time
@@ -72,6 +73,7 @@ class Stage:
 @contextlib.contextmanager
 def started(options: Options) -> Iterator[Stage]:
     """Ready for its first push. Raises DemoError."""
+    sys.stderr.write("Starting PostgreSQL, GitHub, the cluster, the function, the controller…\n")
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(_directory(options))
         site = stack.enter_context(_listening(options, directory))
