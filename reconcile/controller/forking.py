@@ -75,13 +75,14 @@ def _close_all_but(kept: set[int]) -> None:
                 os.close(number)
 
 
-def end_with_parent(lifeline: int) -> None:
+def end_with_parent(lifeline: int, last: Callable[[], None]) -> None:
     """Ends this process, and its group, when the other end of that pipe is closed, as it is however
-    its holder ends. (`prctl(PR_SET_PDEATHSIG)` is Linux's alone.)"""
+    its holder ends. (`prctl(PR_SET_PDEATHSIG)` is Linux's alone.) `last` is what it does then."""
 
     def wait() -> None:
         while os.read(lifeline, 1):
             pass
+        last()
         os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=wait, daemon=True).start()

@@ -37,7 +37,8 @@ class Ended:
 
 class RunProcess:
     """Ends with us: it holds one end of a pipe whose other end only we have. Its temporary files,
-    which may be a kubeconfig's keys, are in a directory that we remove, for it may be killed."""
+    which may be a kubeconfig's keys, are in a directory that whoever is left of us removes: either
+    may be killed."""
 
     def __init__(self, config: Config, now: float) -> None:
         limits = config.settings.run
@@ -102,13 +103,16 @@ def _do_run(config: Config, report: int, lifeline: int, directory: str) -> int:
     tempfile.tempdir = directory
     from ..attempt import attempt  # The parent has imported it, and could not without its weight.
 
-    end_with_parent(lifeline)
+    remove = partial(shutil.rmtree, directory, ignore_errors=True)
+    end_with_parent(lifeline, last=remove)
     try:
         done = attempt(config)
     except ConfigError as error:
         log.emit("config_error", error=str(error))
         _say(report, RunOutcome.UNUSABLE, [])
         return UNUSABLE
+    finally:
+        remove()
     phases = done.report.phases if done.report else []
     _say(
         report,

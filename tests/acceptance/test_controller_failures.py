@@ -4,6 +4,7 @@ behind, and it goes on."""
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -70,14 +71,19 @@ def test_second_sigterm_does_not_wait_for_the_run(s: System) -> None:
     assert good_run(s).summary["workers_provisioned"] == 1
 
 
-def test_sigkill_of_the_controller_leaves_no_run_and_no_lock_behind(s: System) -> None:
+def test_sigkill_of_the_controller_leaves_no_run_no_lock_and_no_file_behind(
+    s: System, tmp_path: Path
+) -> None:
+    s.environment["TMPDIR"] = str(tmp_path)
     with controller(s) as c, run_held(s.database) as hold:
         push(s)
         hold.wait()
         assert not lock_is_free(s.database)
+        assert len(list(tmp_path.iterdir())) == 1  # of the run, for a kubeconfig's keys
         assert len(c.processes()) == 3
         c.process.kill()
         assert c.ended() == -signal.SIGKILL, "and all its processes with it"
+        assert list(tmp_path.iterdir()) == []
         # Though the server was in the middle of a statement for it, waiting for a lock.
         wait_until(lambda: lock_is_free(s.database))
     assert s.pods() == []
