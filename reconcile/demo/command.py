@@ -5,6 +5,7 @@ import math
 import random
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from .. import exit_codes
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     act.set_defaults(command=_act, json=False)
     plan = more.add_parser("plan", help="what waits would have been with other boards, caps, order")
     planning.add_arguments(plan)
-    plan.set_defaults(command=lambda given, _: planning.main(given))
+    plan.set_defaults(command=_plan)
 
 
 def _add_act_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,10 +84,7 @@ def _add_act_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _demo(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    try:
-        import rich  # noqa: F401 only to find out
-    except ImportError as error:
-        raise ConfigError("The demo needs the extra riscv-runners[demo].") from error
+    _need_the_extra()
     from .course import main
     from .stage import Options
 
@@ -97,6 +95,17 @@ def _demo(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
         scenario, given.speed, seed, order, given.keep, given.host, given.port, environ
     )
     return main(options, given.duration)
+
+
+def _plan(given: argparse.Namespace, _: Mapping[str, str]) -> int:
+    if not given.json:
+        _need_the_extra()
+    return planning.main(given)
+
+
+def _need_the_extra() -> None:
+    if find_spec("rich") is None:
+        raise ConfigError("The demo needs the extra riscv-runners[demo].")
 
 
 def _act(given: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -112,7 +112,7 @@ def test_wheel_can_be_built_of_what_is_sent() -> None:
 
 def test_nothing_else_is_sent() -> None:
     names = {path.parts[0] for path in context()}
-    files = {"LICENSE", "README.md", "pyproject.toml"}
+    files = {"LICENSE", "README.md", "pyproject.toml", "schema.sql"}
     locks = {"requirements-build.lock", "requirements-image.lock"}
     assert names - files - locks <= {*PACKAGES, "static_site"}
 
