@@ -166,7 +166,8 @@ def _calls(summary: Summary) -> Iterator[str]:
         errors = [f"{refused:,} of them without success"] if refused else []
         yield from _wrapped([f"{count:,} calls to {shown(name)}", *errors])
     yield f"{INDENT}{summary.webhooks:,} webhooks taken in"
-    yield f"{INDENT}{summary.happenings:,} things done to the world"
+    things = "thing" if summary.happenings == 1 else "things"
+    yield f"{INDENT}{summary.happenings:,} {things} done to the world"
     runs = summary.runs
     if runs is None:
         yield f"{INDENT}no run came to its end"
