@@ -24,7 +24,10 @@ class _Lines(logging.Handler):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
-    given = _parser(demo=list(words[:1]) == ["demo"]).parse_args(words)
+    try:
+        given = _parser(demo=list(words[:1]) == ["demo"]).parse_args(words)
+    except KeyboardInterrupt:  # The demo's arguments come with a lot of code.
+        return INTERRUPTED
     logging.basicConfig(handlers=[_Lines()], level=logging.ERROR)
     try:
         return int(given.command(given, os.environ))

@@ -37,7 +37,7 @@ def listening(stage: Stage) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
-        path.unlink(missing_ok=True)
+        _remove(path)
 
 
 def ask(
@@ -45,7 +45,11 @@ def ask(
 ) -> str:
     """The other side: what was done, in a sentence. Raises DemoError, ActError."""
     running = {}
-    for path in sorted(_directory(environ).iterdir()):
+    place = _directory(environ)
+    there = sorted(place.iterdir())
+    if not there:
+        place.rmdir()
+    for path in there:
         if (connection := _connected(path)) is not None:
             running[path.name] = connection
     with contextlib.ExitStack() as open_until_the_end:
@@ -84,10 +88,16 @@ def _connected(path: Path) -> socket.socket | None:
         connection.connect(str(path))
     except OSError:
         connection.close()
-        with contextlib.suppress(OSError):
-            path.unlink()
+        _remove(path)
         return None
     return connection
+
+
+def _remove(path: Path) -> None:
+    """And its directory, unless there is another demo's in it."""
+    with contextlib.suppress(OSError):
+        path.unlink()
+        path.parent.rmdir()
 
 
 def _directory(environ: Mapping[str, str]) -> Path:

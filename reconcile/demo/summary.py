@@ -67,6 +67,8 @@ def verdict(summary: Summary) -> str:
         which = ", ".join(failed)
         return f"Not good: {len(failed)} of {len(summary.checks)} checks failed ({which})."
     succeeded = summary.jobs.get("success", 0)
+    if not succeeded and not summary.checks:
+        return "Stopped before any job succeeded. Nothing was checked."
     if not succeeded:
         return "Not good: no job succeeded."
     done = f"{succeeded:,} job{'' if succeeded == 1 else 's'} succeeded"

@@ -84,8 +84,7 @@ class Demo:
     def left_behind(self) -> list[str]:
         """Of its files, in all the places where it puts some."""
         kept = [path.name for path in self.directory.iterdir() if path != self.output]
-        sockets = [str(path) for path in Path(self._runtime).rglob("*") if path.is_socket()]
-        return kept + sockets
+        return kept + [str(path) for path in Path(self._runtime).iterdir()]
 
     def close(self) -> None:
         for pid in {*self.processes(), self.process.pid}:

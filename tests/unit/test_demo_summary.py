@@ -115,7 +115,7 @@ def test_summary_of_nothing_says_so() -> None:
         "  0 things done to the world",
         "  no run came to its end",
         "",
-        "Not good: no job succeeded.",
+        "Stopped before any job succeeded. Nothing was checked.",
     ]
 
 
