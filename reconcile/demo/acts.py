@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..sim import faults
 from ..sim.cluster.images import Behaviour
@@ -21,6 +22,9 @@ SHORTEST_ABSENCE = 1.0  # of a process, in seconds of ours
 RESTART_SECONDS = 10  # of the world: as long as a kubelet takes to start a pod anew
 USUAL_FLOOD, LARGEST_FLOOD = 150, 2000
 USUAL_CRASHES, MOST_CRASHES = 3, 100
+
+
+R = TypeVar("R")
 
 
 class ActError(Exception):
@@ -44,8 +48,10 @@ def perform(stage: Stage, name: str, arguments: Sequence[str]) -> str:
         raise ActError(f"{name} takes {' '.join(f'[{each}]' for each in act.takes) or 'nothing'}.")
     if stage.director.stopped and name != "heal":
         raise ActError("The demo is coming to its end.")
-    sentence = act.do(stage, arguments)
-    stage.director.tell(sentence)
+    # One after the other, and at one moment of the world.
+    with stage.world.time.timeline.lock:
+        sentence = act.do(stage, arguments)
+        stage.director.tell(sentence)
     return sentence
 
 
@@ -120,37 +126,52 @@ def _break_cluster(stage: Stage, arguments: Sequence[str]) -> str:
 def _break(stage: Stage, endpoints: str, what: str, arguments: Sequence[str]) -> str:
     seconds = _span(arguments)
     rule = stage.world.faults.always(endpoints, faults.status(503))
-
-    def mend() -> None:
-        stage.world.faults.remove(rule)
-        stage.director.tell(f"{what[0].upper()}{what[1:]} answers again.")
-
-    stage.world.time.timeline.after(seconds, mend)
-    return f"{what[0].upper()}{what[1:]} answers everything with 503 for {in_words(seconds)}."
+    name = f"{what[0].upper()}{what[1:]}"
+    _until(stage, seconds, what, rule, stage.world.faults.remove, f"{name} answers again.")
+    return f"{name} answers everything with 503 for {in_words(seconds)}."
 
 
 def _drop_webhooks(stage: Stage, arguments: Sequence[str]) -> str:
     seconds = _span(arguments)
     deliveries = stage.world.github.deliveries
     rule = deliveries.misbehave(MishapRule(Mishap.REFUSE))
+    sentence = "Webhooks arrive again; those that failed are in GitHub's log."
+    _until(stage, seconds, "webhooks", rule, deliveries.forget, sentence)
+    return f"Webhooks do not reach the function for {in_words(seconds)}."
+
+
+def _until(
+    stage: Stage,
+    seconds: float,
+    what: str,
+    rule: R,
+    forget: Callable[[R], None],
+    sentence: str,
+) -> None:
+    """Told only if nothing else breaks it any more: there may be a longer one."""
+    in_force = stage.outages.setdefault(what, set())
+    in_force.add(rule)
 
     def mend() -> None:
-        deliveries.forget(rule)
-        stage.director.tell("Webhooks arrive again; those that failed are in GitHub's log.")
+        if rule in in_force:  # Else it was healed before.
+            in_force.discard(rule)
+            forget(rule)
+            if not in_force:
+                stage.director.tell(sentence)
 
     stage.world.time.timeline.after(seconds, mend)
-    return f"Webhooks do not reach the function for {in_words(seconds)}."
 
 
 def _stop_database(stage: Stage, arguments: Sequence[str]) -> str:
     seconds = max(_span(arguments or ("1m",)), SHORTEST_ABSENCE * stage.options.speed)
     if not stage.database_is_there.acquire(blocking=False):
         raise ActError("The database is away already.")
+    stage.come_back.clear()
 
     def absence() -> None:
         try:
             with stage.database.stopped():
-                time.sleep(seconds / stage.options.speed)
+                stage.come_back.wait(seconds / stage.options.speed)
             stage.director.tell("The database is back.")
         finally:
             stage.database_is_there.release()
@@ -204,8 +225,12 @@ def _crash_runners(stage: Stage, arguments: Sequence[str]) -> str:
 
 def heal(stage: Stage, arguments: Sequence[str] = ()) -> str:  # noqa: ARG001 takes none
     """Everything is as it was. What left traces is for the system to clean up."""
+    stage.come_back.set()
+    for rules in stage.outages.values():
+        rules.clear()
     stage.world.faults.clear()
     stage.world.github.deliveries.behave()
+    stage.world.cluster.next_pods_as_usual()
     for board in list(stage.dead):
         _revive_board(stage, [board])
     for board in list(stage.cordoned):

@@ -62,13 +62,20 @@ def _owner(secret: Mapping[str, object]) -> str | None:
     return owners[0]["name"] if owners else None
 
 
-def checks(held: Held, known: Known) -> list[Check]:
+def unheard(held: Held, known: Known) -> frozenset[int]:
+    """Jobs that nobody will ever run."""
+    return frozenset(job for job, end in held.jobs.items() if end is None and job not in known.jobs)
+
+
+def checks(held: Held, known: Known, missed: frozenset[int] = frozenset()) -> list[Check]:
+    """`missed`: jobs that were never heard of while they waited. That they were cancelled in the
+    end, and heard of then, is no merit of the system's."""
     active = {pod for pod, status in known.workers.items() if status not in OVER}
     left = sorted(name for name, ended in held.pods.items() if not ended and name not in active)
     foreign = sorted(name for name in held.pods if name not in known.workers)
     orphaned = sorted(name for name, pod in held.secrets.items() if pod not in held.pods)
     registered = sorted(held.runners - active)
-    unknown = sorted(job for job in held.jobs if job not in known.jobs)
+    unknown = sorted(missed | {job for job in held.jobs if job not in known.jobs})
     open_jobs = sorted(job for job, conclusion in held.jobs.items() if conclusion is None)
     different = sorted(
         job

@@ -31,14 +31,13 @@ class Child:
         environment: Mapping[str, str],
         logs: Path,
         *,
+        lifeline: int,
         pause_signal: str = "TERM",
-        remove: Path | None = None,
     ) -> None:
-        """`arguments` of Python. `remove`: a directory that goes when the process has ended."""
+        """`arguments` of Python. `lifeline`: what it holds of the directory that it writes to."""
         self.name = name
         self.log = logs / f"{name}.log"
         command = [sys.executable, "-I", "-S", supervisor.__file__, "--pause-signal", pause_signal]
-        command += [] if remove is None else ["--remove", str(remove)]
         command += ["--", sys.executable, *arguments]
         with self.log.open("ab") as log:
             self._supervisor = subprocess.Popen(
@@ -48,6 +47,7 @@ class Child:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=(lifeline,),
             )
 
     def __enter__(self) -> Self:

@@ -1,7 +1,7 @@
 """`reconcile demo`, `reconcile demo act …` and `reconcile demo plan …`: their arguments."""
 
 import argparse
-import math
+import contextlib
 import random
 import sys
 from collections.abc import Mapping
@@ -129,15 +129,13 @@ def _span(text: str) -> float:
 
 
 def _speed(text: str) -> float:
-    """Raises ValueError, which argparse explains."""
-    speed = float(text)
-    if not (math.isfinite(speed) and SLOWEST <= speed <= FASTEST):
-        raise argparse.ArgumentTypeError(f"must be from {SLOWEST:g} to {FASTEST:g}")
-    return speed
+    with contextlib.suppress(ValueError):
+        if SLOWEST <= (speed := float(text)) <= FASTEST:
+            return speed
+    raise argparse.ArgumentTypeError(f"must be from {SLOWEST:g} to {FASTEST:g}")
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port < 65536:
-        raise argparse.ArgumentTypeError("must be below 65536")
-    return port
+    if text.isascii() and text.isdigit() and int(text) < 65536:
+        return int(text)
+    raise argparse.ArgumentTypeError("must be a number below 65536")

@@ -9,6 +9,7 @@ import socketserver
 import stat
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,11 @@ def listening(stage: Stage) -> Iterator[str]:
     """The demo's side; its number, by which it is told from others."""
     number = str(os.getpid())
     path = _directory(stage.options.environ) / number
-    path.unlink(missing_ok=True)  # of one that was killed, and had the same number
-    server = _Server(str(path), stage)
+    # It gets its name once it answers: whoever finds one that does not removes it.
+    unnamed = path.with_name(f".{number}")
+    unnamed.unlink(missing_ok=True)
+    server = _Server(str(unnamed), stage)
+    unnamed.rename(path)
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     thread.start()
     try:
@@ -46,9 +50,10 @@ def ask(
     """The other side: what was done, in a sentence. Raises DemoError, ActError."""
     running = {}
     place = _directory(environ)
-    there = sorted(place.iterdir())
+    there = sorted(path for path in place.iterdir() if not path.name.startswith("."))
     if not there:
-        place.rmdir()
+        with contextlib.suppress(OSError):
+            place.rmdir()
     for path in there:
         if (connection := _connected(path)) is not None:
             running[path.name] = connection
@@ -82,15 +87,24 @@ def _ask(connection: socket.socket, act: str, arguments: Sequence[str]) -> str:
 
 def _connected(path: Path) -> socket.socket | None:
     """None if nobody is there any more; then the socket is removed."""
-    connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(PATIENCE_SECONDS)
-    try:
-        connection.connect(str(path))
-    except OSError:
-        connection.close()
-        _remove(path)
-        return None
-    return connection
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(PATIENCE_SECONDS)
+        try:
+            connection.connect(str(path))
+        except BlockingIOError:  # More ask at once than it has room for.
+            connection.close()
+            if time.monotonic() > deadline:
+                return None
+            time.sleep(0.05)
+        except OSError as error:
+            connection.close()
+            if isinstance(error, ConnectionRefusedError):
+                _remove(path)
+            return None
+        else:
+            return connection
 
 
 def _remove(path: Path) -> None:
@@ -104,7 +118,11 @@ def _directory(environ: Mapping[str, str]) -> Path:
     """Raises DemoError if it is not ours: in a directory that everybody can write to somebody may
     have been there before us."""
     places = (environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp")  # noqa: S108
-    base = next(place for place in places if place and len(place) <= LONGEST_PLACE)
+    base = next(
+        place
+        for place in places
+        if place and len(place) <= LONGEST_PLACE and os.access(place, os.W_OK | os.X_OK)
+    )
     path = Path(base) / f"riscv-runners-demo.{os.getuid()}"
     try:
         path.mkdir(mode=0o700, exist_ok=True)
@@ -119,6 +137,7 @@ def _directory(environ: Mapping[str, str]) -> Path:
 
 class _Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, path: str, stage: Stage) -> None:
         self.stage = stage
@@ -135,10 +154,13 @@ class _Question(socketserver.StreamRequestHandler):
             return  # Somebody only looked whether we are here.
         try:
             asked = json.loads(line)
-            answer = {"done": perform(self.server.stage, asked["act"], asked["arguments"])}
-        except ActError as error:
-            answer = {"error": str(error)}
+            act, arguments = str(asked["act"]), [str(each) for each in asked["arguments"]]
         except (ValueError, KeyError, TypeError):
             answer = {"error": "That is no question."}
+        else:
+            try:
+                answer = {"done": perform(self.server.stage, act, arguments)}
+            except ActError as error:
+                answer = {"error": str(error)}
         with contextlib.suppress(OSError):
             self.wfile.write(json.dumps(answer).encode() + b"\n")

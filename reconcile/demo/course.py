@@ -30,6 +30,8 @@ FINISHING_SECONDS = 20.0  # of ours, for jobs to end by themselves when the time
 # given ten minutes of the world. A slow machine needs some seconds of ours in any case.
 SETTLING_SECONDS = 60.0
 SETTLING_SECONDS_OF_THE_WORLD = 1200.0
+# Webhooks that failed are looked for every two minutes, and asked for again.
+FINDING_SECONDS_OF_THE_WORLD = 400.0
 RETURN_SECONDS = 20.0  # of ours, for what is away on purpose to come back
 SHOWN = 50
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -47,6 +49,9 @@ def main(options: Options, duration: float | None) -> int:
         except DemoError as error:
             sys.stderr.write(f"{error}\n")
             return exit_codes.UNUSABLE
+        except AwayError as error:
+            sys.stderr.write(f"There is no summary. {error}\n")
+            return exit_codes.FAILED
         except _StoppedError:
             return exit_codes.DONE
     if duration is None or course.stopped_early:
@@ -70,7 +75,7 @@ class Course:
         stage = self._stage
         scenario, seed = stage.options.scenario, stage.options.seed
         director = stage.director
-        with self._reading, control.listening(stage), Screen() as screen:
+        with self._reading, control.listening(stage), _on_screen() as screen:
             director.follow(scenario.pushes(seed), director.push, self._begin)
             director.follow(scenario.incidents(seed), self._act, self._begin)
             self._watch(screen, "running", self._over, self._duration)
@@ -96,31 +101,42 @@ class Course:
         return self._duration is not None and time.monotonic() - self._began >= self._duration
 
     def _settle(self, screen: Screen) -> list[Check]:
-        """All is well again: now everything must come to its end, and nothing may be left."""
-        director = self._stage.director
+        """All is well again: now everything must come to its end, and nothing may be left. None if
+        somebody did not wait for it."""
+        director, speed = self._stage.director, self._stage.options.speed
         director.stop()
         acts.perform(self._stage, "heal", ())
-        limit = time.monotonic() + FINISHING_SECONDS
+        self._wait_for_the_absent()
+        self._watch(screen, "finishing", _either(director.all_is_over, FINISHING_SECONDS))
         self._watch(
             screen,
-            "finishing",
-            lambda: director.unfinished() == 0 or time.monotonic() >= limit,
+            "looking for lost jobs",
+            _either(lambda: not self._unheard(), FINDING_SECONDS_OF_THE_WORLD / speed),
         )
-        if not self._stop.is_set() and director.unfinished():
-            director.tell(f"{director.cancel_the_rest()} workflow runs are cancelled: time is up.")
+        missed = self._unheard()
+        if not self._stop.is_set() and (cancelled := director.cancel_the_rest()):
+            director.tell(f"Time is up: {cancelled} of the workflow runs had to be cancelled.")
         found: list[Check] = []
 
         def settled() -> bool:
             nonlocal found
-            with contextlib.suppress(AwayError):
-                known = checks.Known(self._reading.worker_states(), self._reading.job_states())
-                found = checks.checks(checks.look(self._stage.world), known)
+            if known := self._known():
+                found = checks.checks(checks.look(self._stage.world), known, missed)
             return bool(found) and all(check.ok for check in found)
 
-        patience = SETTLING_SECONDS_OF_THE_WORLD / self._stage.options.speed
-        last = time.monotonic() + max(SETTLING_SECONDS, patience)
-        self._watch(screen, "settling", lambda: settled() or time.monotonic() >= last)
-        return found
+        patience = max(SETTLING_SECONDS, SETTLING_SECONDS_OF_THE_WORLD / speed)
+        self._watch(screen, "settling", _either(settled, patience))
+        return [] if self._stop.is_set() else found
+
+    def _known(self) -> checks.Known | None:
+        with contextlib.suppress(AwayError):
+            return checks.Known(self._reading.worker_states(), self._reading.job_states())
+        return None
+
+    def _unheard(self) -> frozenset[int]:
+        held = checks.look(self._stage.world)
+        known = self._known()
+        return checks.unheard(held, known) if known else frozenset(held.jobs)
 
     # What is shown -------------------------------------------------------------------------------
 
@@ -132,9 +148,10 @@ class Course:
         duration: float | None = None,
     ) -> None:
         """Until it is over, or somebody stops it."""
-        while not over() and not self._stop.is_set():
+        while not self._stop.is_set() and not over():
             self._stage.check()
-            screen.show(self._picture(phase, duration))
+            with contextlib.suppress(OSError):  # Nobody reads it any more.
+                screen.show(self._picture(phase, duration))
             self._stop.wait(REFRESH_SECONDS)
 
     def _picture(self, phase: str, duration: float | None) -> Picture:
@@ -188,15 +205,36 @@ class Course:
 
 
 def _tell(told: Summary, stage: Stage) -> None:
-    summary.show(told, Console(highlight=False))
-    if stage.options.keep is not None:
+    kept = stage.options.keep is not None
+    if kept:
         document = json.dumps(summary.document(told), indent=2)
         (stage.directory / "summary.json").write_text(document + "\n")
-        sys.stdout.write(
-            f"Kept in {stage.directory}: site/ (python -m static_site), logs/, database/ (CSV), "
-            "summary.json.\n"
-        )
-    sys.stdout.flush()
+    with contextlib.suppress(OSError):  # Nobody reads it any more.
+        summary.show(told, Console(highlight=False))
+        if kept:
+            sys.stdout.write(
+                f"Kept in {stage.directory}: site/ (python -m static_site), logs/, "
+                "database/ (CSV), summary.json.\n"
+            )
+        sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _on_screen() -> Iterator[Screen]:
+    """A terminal that is gone need not be put in order."""
+    screen = Screen()
+    screen.__enter__()
+    try:
+        yield screen
+    finally:
+        with contextlib.suppress(OSError):
+            screen.__exit__(None, None, None)
+
+
+def _either(over: Callable[[], bool], seconds: float) -> Callable[[], bool]:
+    """Whether it is over, or that much time of ours."""
+    end = time.monotonic() + seconds
+    return lambda: over() or time.monotonic() >= end
 
 
 class _StoppedError(Exception):

@@ -66,10 +66,10 @@ class Director:
 
     # What is left to do --------------------------------------------------------------------------
 
-    def unfinished(self) -> int:
-        """Jobs that are queued or run at GitHub."""
+    def all_is_over(self) -> bool:
+        """Whether no job is queued or runs at GitHub."""
         with self._timeline.lock:
-            return sum(job.status is not Status.COMPLETED for job in self._engine.jobs.values())
+            return all(job.status is Status.COMPLETED for job in self._engine.jobs.values())
 
     def cancel_the_rest(self) -> int:
         with self._timeline.lock:

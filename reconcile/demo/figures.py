@@ -144,4 +144,5 @@ class Summary:
 
     @property
     def good(self) -> bool:
-        return all(check.ok for check in self.checks) and self.jobs.get("success", 0) > 0
+        checked = bool(self.checks) and all(check.ok for check in self.checks)
+        return checked and self.jobs.get("success", 0) > 0

@@ -2,7 +2,6 @@
 the simulated GitHub and cluster, the real function, the real controller, and the site on a port."""
 
 import contextlib
-import shutil
 import sys
 import tempfile
 import threading
@@ -14,6 +13,7 @@ from random import Random
 
 from ..sim import postgres
 from ..sim.clock import LiveClock
+from ..sim.directories import Directories, temporary
 from ..sim.timeline import LiveTime
 from ..sim.world import World
 from . import fleet
@@ -56,6 +56,8 @@ class Stage:
     chance: Random
     dead: list[str] = field(default_factory=list)  # boards, the first to die first
     cordoned: list[str] = field(default_factory=list)
+    outages: dict[str, set[object]] = field(default_factory=dict)  # what is broken, by which rules
+    come_back: threading.Event = field(default_factory=threading.Event)  # ends what is away
     # Taken while one of them is away on purpose.
     database_is_there: threading.Lock = field(default_factory=threading.Lock)
     controller_is_there: threading.Lock = field(default_factory=threading.Lock)
@@ -68,6 +70,10 @@ class Stage:
         """Raises DemoError if one of those that should go on has ended."""
         self.function.check()
         self.controller.check()
+        try:
+            self.database.check()
+        except postgres.PostgresError as error:
+            raise DemoError(str(error)) from error
 
 
 @contextlib.contextmanager
@@ -75,7 +81,9 @@ def started(options: Options) -> Iterator[Stage]:
     """Ready for its first push. Raises DemoError."""
     sys.stderr.write("Starting PostgreSQL, GitHub, the cluster, the function, the controller…\n")
     with contextlib.ExitStack() as stack:
-        directory = stack.enter_context(_directory(options))
+        # First to be made, and last to go.
+        directories = stack.enter_context(temporary())
+        directory = _directory(options, directories)
         site = stack.enter_context(_listening(options, directory))
         try:
             database = stack.enter_context(postgres.running())
@@ -92,12 +100,13 @@ def started(options: Options) -> Iterator[Stage]:
             "ROUTES_FILE": str(directory / "routes.toml"),
             **apps.ids,
         }
-        function = stack.enter_context(_function(directory, common, database, apps))
+        lifeline = directories.lifeline
+        function = stack.enter_context(_function(directory, lifeline, common, database, apps))
         apps.send_webhooks_to(function.wait_for(r"Listening on (http://\S+)"))
         build_cluster(world)
         repositories = build_accounts(world, apps)
         controller = stack.enter_context(
-            _controller(options, directory, common, database, apps, world)
+            _controller(options, directory, lifeline, common, database, apps, world)
         )
         port = controller.wait_for(r'"controller_started","port":(\d+)')
         _wait_for_the_site(directory / "site", controller)
@@ -116,7 +125,7 @@ def started(options: Options) -> Iterator[Stage]:
 
 
 def _function(
-    directory: Path, common: dict[str, str], database: postgres.Server, apps: Apps
+    directory: Path, lifeline: int, common: dict[str, str], database: postgres.Server, apps: Apps
 ) -> Child:
     return Child(
         "function",
@@ -127,12 +136,14 @@ def _function(
             "GHAPP_WEBHOOK_SECRET": apps.webhook_secret,
         },
         directory / "logs",
+        lifeline=lifeline,
     )
 
 
 def _controller(
     options: Options,
     directory: Path,
+    lifeline: int,
     common: dict[str, str],
     database: postgres.Server,
     apps: Apps,
@@ -154,45 +165,39 @@ def _controller(
             "SITE_URL": (directory / "site").as_uri(),
         },
         directory / "logs",
+        lifeline=lifeline,
         pause_signal="KILL",  # A pause of the controller is a crash.
-        # It is the last that writes there. If we are killed, nobody else removes it.
-        remove=directory if options.keep is None else None,
     )
 
 
-@contextlib.contextmanager
-def _directory(options: Options) -> Iterator[Path]:
+def _directory(options: Options, directories: Directories) -> Path:
     """With the files that the settings name: edited while it runs, they count from the next run."""
-    keep = options.keep
-    if keep is None:
-        made = Path(tempfile.mkdtemp(prefix="riscv-runners-demo-"))
-    else:
-        made = keep.absolute()
-        try:
+    try:
+        if options.keep is None:
+            made = directories.make(Path(tempfile.gettempdir()), "riscv-runners-demo-")
+        else:
+            made = options.keep.absolute()
             made.mkdir(parents=True, exist_ok=True)
             if any(made.iterdir()):
                 raise DemoError(f"{made} is not empty: --keep wants a new directory.")
-        except OSError as error:
-            raise DemoError(f"{made} cannot be used: {error.strerror}.") from error
-    try:
         for name in ("logs", "site"):
             (made / name).mkdir()
         (made / "routes.toml").write_text(fleet.routes_file())
         (made / "runners.toml").write_text(fleet.runners_config(options.order))
-        yield made
-    finally:
-        if keep is None:
-            shutil.rmtree(made, ignore_errors=True)
+    except OSError as error:
+        raise DemoError(f"{error.filename} cannot be used: {error.strerror}.") from error
+    return made
 
 
 @contextlib.contextmanager
 def _listening(options: Options, directory: Path) -> Iterator[Address]:
+    where = options.host if options.port is None else f"{options.host}:{options.port}"
     try:
         address = served(directory / "site", options.host, options.port)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: what is no name at all
+        reason = getattr(error, "strerror", None) or error
         raise DemoError(
-            f"The site cannot be served on {options.host}:{options.port}: "
-            f"{error.strerror or error}. Name another port with --port."
+            f"The site cannot be served on {where}: {reason}. Name another with --host or --port."
         ) from error
     with address:
         yield address

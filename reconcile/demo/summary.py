@@ -73,7 +73,7 @@ def verdict(summary: Summary) -> str:
         return "Not good: no job succeeded."
     done = f"{succeeded:,} job{'' if succeeded == 1 else 's'} succeeded"
     if not summary.checks:
-        return f"Good so far: {done}. Nothing was checked."
+        return f"So far {done}. Nothing was checked."
     return f"Good: {done}, and nothing leaked or was lost."
 
 

@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .directories import Directories, temporary
+
 NOBODY = 65534  # PostgreSQL refuses to run as root.
 START_TIMEOUT_SECONDS = 60
 PORT_ATTEMPTS = 5
@@ -47,6 +49,11 @@ class Server:
     binaries: Path
     _supervisor: "subprocess.Popen[bytes]"
     _data: Path
+
+    def check(self) -> None:
+        """Raises PostgresError if it ended by itself."""
+        if (code := self._supervisor.poll()) is not None:
+            raise PostgresError(f"PostgreSQL ended by itself, with exit code {code}.")
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
@@ -86,49 +93,44 @@ def running(*, in_memory: bool = True) -> Iterator[Server]:
 
     Its files are kept in memory where there is room; not for more data than that.
     """
-    supervisor, server = _launch_on_a_free_port(find_binaries(), in_memory=in_memory)
-    try:
-        yield server
-    finally:
-        _stop(supervisor)
+    with temporary() as directories:
+        server = _launch_on_a_free_port(directories, find_binaries(), in_memory=in_memory)
+        try:
+            yield server
+        finally:
+            _stop(server._supervisor)
 
 
-def _launch_on_a_free_port(
-    binaries: Path, *, in_memory: bool
-) -> tuple[subprocess.Popen[bytes], Server]:
+def _launch_on_a_free_port(directories: Directories, binaries: Path, *, in_memory: bool) -> Server:
     for _ in range(PORT_ATTEMPTS - 1):
         with contextlib.suppress(_PortTakenError):
-            return _launch(binaries, in_memory=in_memory)
-    return _launch(binaries, in_memory=in_memory)
+            return _launch(directories, binaries, in_memory=in_memory)
+    return _launch(directories, binaries, in_memory=in_memory)
 
 
 class _PortTakenError(PostgresError):
     """Somebody took the port between our look and PostgreSQL's start."""
 
 
-def _launch(binaries: Path, *, in_memory: bool) -> tuple[subprocess.Popen[bytes], Server]:
+def _launch(directories: Directories, binaries: Path, *, in_memory: bool) -> Server:
     user = NOBODY if os.geteuid() == 0 else None
-    with contextlib.ExitStack() as undo:
 
-        def directory(parent: Path) -> Path:
-            made = Path(tempfile.mkdtemp(prefix="riscv-runners-postgres-", dir=parent))
-            undo.callback(shutil.rmtree, made, ignore_errors=True)
-            if user is not None:
-                os.chown(made, user, user)
-            return made
-
-        disk = _temporary(open_to_all=user is not None)
-        cluster = directory((_memory() if in_memory else None) or disk)
-        install = directory(disk)
+    def directory(parent: Path) -> Path:
+        made = directories.make(parent, "riscv-runners-postgres-")
         if user is not None:
-            binaries = _readable_by(user, binaries, install)
-        command: list[str | Path] = [binaries / "initdb", "-D", cluster / "data"]
-        command += ["-U", "postgres", "-A", "trust", "--locale=C", "-E", "UTF8"]
-        _run_as(user, [*command, "--no-sync", "--no-instructions"])
-        port = _free_port()
-        supervisor = _start(binaries, cluster, user, port, remove=(cluster, install))
-        undo.pop_all()  # From here on the supervisor cleans up.
-    return supervisor, Server(port, binaries, supervisor, cluster / "data")
+            os.chown(made, user, user)
+        return made
+
+    disk = _temporary(open_to_all=user is not None)
+    cluster = directory((_memory() if in_memory else None) or disk)
+    if user is not None:
+        binaries = _readable_by(user, binaries, directory(disk))
+    command: list[str | Path] = [binaries / "initdb", "-D", cluster / "data"]
+    command += ["-U", "postgres", "-A", "trust", "--locale=C", "-E", "UTF8"]
+    _run_as(user, [*command, "--no-sync", "--no-instructions"], directories.lifeline)
+    port = _free_port()
+    supervisor = _start(binaries, cluster, user, port, directories.lifeline)
+    return Server(port, binaries, supervisor, cluster / "data")
 
 
 def _temporary(*, open_to_all: bool) -> Path:
@@ -150,13 +152,11 @@ def _memory() -> Path | None:
 
 
 def _start(
-    binaries: Path, cluster: Path, user: int | None, port: int, remove: tuple[Path, ...]
+    binaries: Path, cluster: Path, user: int | None, port: int, lifeline: int
 ) -> subprocess.Popen[bytes]:
     data = cluster / "data"
     command: list[str | Path] = [sys.executable, "-I", "-S"]
     command += [Path(__file__).with_name("supervisor.py"), "--signal", "INT"]  # a fast shutdown
-    for directory in remove:
-        command += ["--remove", directory]
     command += [] if user is None else ["--user", str(user)]
     command += ["--", binaries / "postgres", "-D", data, "-k", data]
     command += ["-h", "127.0.0.1", "-p", str(port)]
@@ -169,6 +169,7 @@ def _start(
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=(lifeline,),  # Its files stay until it has stopped.
         )
         if _ready(supervisor, data):
             return supervisor
@@ -219,13 +220,14 @@ def _free_port() -> int:
         return port
 
 
-def _run_as(user: int | None, command: list[str | Path]) -> None:
+def _run_as(user: int | None, command: list[str | Path], *lifelines: int) -> None:
     done = subprocess.run(
         [str(word) for word in command],
         user=user,
         group=user,
         extra_groups=None if user is None else [],
         cwd="/",
+        pass_fds=lifelines,
         capture_output=True,
         text=True,
         check=False,

@@ -1,7 +1,7 @@
-"""Run one program for as long as our parent lives, then stop it and clean up after it.
+"""Run one program for as long as our parent lives, then stop it.
 
     python supervisor.py [--signal INT] [--pause-signal KILL] [--grace 10] [--user 65534]
-                         [--remove DIR]… -- PROGRAM ARG…
+                         -- PROGRAM ARG…
 
 The parent keeps the other end of our standard input and never writes to it. However the parent
 ends, also by SIGKILL, the kernel closes that pipe, and the end of input is our order to stop.
@@ -15,12 +15,10 @@ Only the standard library, and no import of this project: it starts with `python
 import argparse
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 
 def main(arguments: list[str]) -> int:
@@ -29,14 +27,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--pause-signal", help="how, for a pause; without it, in the same way")
     parser.add_argument("--grace", type=float, default=10, help="seconds before it is killed")
     parser.add_argument("--user", type=int, help="user and group id to run it as")
-    parser.add_argument(
-        "--remove",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="a directory removed at the end",
-    )
     parser.add_argument("program", nargs="+")
     options = parser.parse_args(arguments)
     stop_signal = signal.Signals[f"SIG{options.signal}"]
@@ -55,11 +45,8 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGUSR1, lambda *_: supervised.pause())
     signal.signal(signal.SIGUSR2, lambda *_: supervised.resume())
     threading.Thread(target=stop_at_end_of_input, daemon=True).start()
-    try:
-        return supervised.run()
-    finally:
-        for directory in options.remove:
-            shutil.rmtree(directory, ignore_errors=True)
+    code = supervised.run()
+    return code if code >= 0 else 128 - code  # of a signal, as shells say it
 
 
 class Supervised:

@@ -87,11 +87,17 @@ class Demo:
         return kept + [str(path) for path in Path(self._runtime).iterdir()]
 
     def close(self) -> None:
-        for pid in {*self.processes(), self.process.pid}:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        """Only it is killed: the rest is to go by itself, with all its files. What does not go is
+        told, and killed, too."""
+        self.process.kill()
         self.process.wait()
-        shutil.rmtree(self._runtime)
+        try:
+            wait_until(lambda: self.processes() == {}, 60)
+        finally:
+            for pid in self.processes():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            shutil.rmtree(self._runtime)
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -78,10 +79,20 @@ def test_nothing_is_left_however_it_ends(ending: signal.Signals, tmp_path: Path)
             assert code == 0, it.said
             assert it.left_behind() == []
         else:
-            assert [name for name in it.left_behind() if "/" not in name] == []
+            wait_until(lambda: [name for name in it.left_behind() if "/" not in name] == [], 30)
         # A socket of one that was killed is in nobody's way.
         assert it.act("heal").returncode == 2
         assert it.left_behind() == []
+
+
+@pytest.mark.parametrize("moment", [0.4, 0.7, 1.0, 1.4, 1.8])
+def test_nothing_is_left_of_a_start_that_was_killed(moment: float, tmp_path: Path) -> None:
+    with demo(tmp_path, *CALM) as it:
+        time.sleep(moment)
+        it.process.kill()
+        it.ended()
+        wait_until(lambda: it.processes() == {}, 30)
+        wait_until(lambda: [name for name in it.left_behind() if "/" not in name] == [], 30)
 
 
 def test_it_can_be_stopped_while_it_starts(tmp_path: Path) -> None:

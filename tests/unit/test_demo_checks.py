@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reconcile.demo.checks import Held, Known, checks
+from reconcile.demo.checks import Held, Known, checks, unheard
 
 NAMES = ["pods", "Secrets", "registrations", "workers", "jobs"]
 HELD = Held(
@@ -54,6 +54,16 @@ def test_what_is_kept_on_purpose_is_no_leak() -> None:
 )
 def test_each_leak_is_found(held: Held, name: str, detail: str) -> None:
     assert failed(held)[name] == detail
+
+
+def test_a_job_never_heard_of_while_it_waited_is_lost_though_it_was_heard_of_later() -> None:
+    waiting = replace(HELD, jobs={1: "success", 9: None, 2: None})
+    assert unheard(waiting, KNOWN) == {9}
+    known = replace(KNOWN, jobs={**KNOWN.jobs, 9: ("completed", "cancelled")})
+    held = replace(HELD, jobs={**HELD.jobs, 9: "cancelled"})
+    assert [check.ok for check in checks(held, known)] == [True] * 5
+    lost = [check for check in checks(held, known, unheard(waiting, KNOWN)) if not check.ok]
+    assert [(each.name, each.detail) for each in lost] == [("jobs", "1 never heard of (9)")]
 
 
 def test_a_worker_that_is_not_over_is_told() -> None:

@@ -124,7 +124,7 @@ def test_summary_of_nothing_says_so() -> None:
     [
         ({}, "Good: 1,380 jobs succeeded, and nothing leaked or was lost."),
         ({"jobs": {"success": 1}}, "Good: 1 job succeeded, and nothing leaked or was lost."),
-        ({"checks": ()}, "Good so far: 1,380 jobs succeeded. Nothing was checked."),
+        ({"checks": ()}, "So far 1,380 jobs succeeded. Nothing was checked."),
         ({"jobs": {"success": 0, "failure": 3}}, "Not good: no job succeeded."),
         ({"checks": FULL.checks}, "Not good: 1 of 2 checks failed (registrations)."),
         (

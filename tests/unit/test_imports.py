@@ -186,8 +186,9 @@ def test_phases_reach_the_outside_only_through_what_they_are_given() -> None:
             assert not module.startswith(outside), f"{path}: {module}"
 
 
-def test_supervisor_needs_nothing_at_all() -> None:
-    modules = {m for p, m in imports("reconcile") if p.name == "supervisor.py"}
+@pytest.mark.parametrize("program", ["supervisor.py", "janitor.py"])
+def test_what_outlives_us_needs_nothing_at_all(program: str) -> None:
+    modules = {m for p, m in imports("reconcile") if p.name == program}
     assert modules <= set(sys.stdlib_module_names)
 
 

@@ -175,6 +175,10 @@ class Cluster:
         with self._lock:
             self._images.force(behaviour, times)
 
+    def next_pods_as_usual(self) -> None:
+        with self._lock:
+            self._images.force_nothing()
+
     # Copies to look at.
 
     def pods(self, namespace: str | None = None) -> list[Object]:

@@ -39,6 +39,9 @@ class Images:
     def force(self, behaviour: Behaviour, times: int) -> None:
         self._next.extend([behaviour] * times)
 
+    def force_nothing(self) -> None:
+        self._next.clear()
+
     def take_forced(self) -> Behaviour | None:
         """What the next pod to start must do, whatever its image."""
         return self._next.popleft() if self._next else None
