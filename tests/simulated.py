@@ -9,9 +9,8 @@ from typing import Any
 
 import jwt
 import requests
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 
+from reconcile.demo import keys
 from reconcile.sim.faults import Faults
 from reconcile.sim.github import GitHub, Limits
 from reconcile.sim.github.model import App, Installation, Runner
@@ -28,20 +27,12 @@ SECRET = "it is a secret to everybody"
 
 @cache
 def private_key() -> str:
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    ).decode()
+    return keys.private_key()
 
 
 @cache
 def public_key() -> str:
-    key = serialization.load_pem_private_key(private_key().encode(), None).public_key()
-    return key.public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    ).decode()
+    return keys.public_key(private_key())
 
 
 def app_jwt(app_id: int, now: datetime, **claims: Any) -> str:

@@ -220,7 +220,7 @@ def _flood(stage: Stage, arguments: Sequence[str]) -> str:
 def _crash_runners(stage: Stage, arguments: Sequence[str]) -> str:
     count = _count(arguments, USUAL_CRASHES, MOST_CRASHES)
     stage.world.cluster.next_pod(Behaviour.CRASHES, count)
-    return f"The next {count} runners to start crash."
+    return f"Of the runners to start, the next {count} will crash."
 
 
 def heal(stage: Stage, arguments: Sequence[str] = ()) -> str:  # noqa: ARG001 takes none

@@ -63,7 +63,7 @@ def _owner(secret: Mapping[str, object]) -> str | None:
 
 
 def unheard(held: Held, known: Known) -> frozenset[int]:
-    """Jobs that nobody will ever run."""
+    """Jobs that wait, and that the database knows nothing of."""
     return frozenset(job for job, end in held.jobs.items() if end is None and job not in known.jobs)
 
 

@@ -85,6 +85,7 @@ class Course:
                 found = self._settle(screen)
             self.stopped_early = self._stop.is_set()
             director.stop()
+            stage.come_back.set()
             self._wait_for_the_absent()
         return self._summary(end, found)
 
@@ -101,8 +102,8 @@ class Course:
         return self._duration is not None and time.monotonic() - self._began >= self._duration
 
     def _settle(self, screen: Screen) -> list[Check]:
-        """All is well again: now everything must come to its end, and nothing may be left. None if
-        somebody did not wait for it."""
+        """All is well again: now everything must come to its end, and nothing may be left. There
+        are no checks if somebody did not wait for it."""
         director, speed = self._stage.director, self._stage.options.speed
         director.stop()
         acts.perform(self._stage, "heal", ())
@@ -150,8 +151,9 @@ class Course:
         """Until it is over, or somebody stops it."""
         while not self._stop.is_set() and not over():
             self._stage.check()
+            picture = self._picture(phase, duration)
             with contextlib.suppress(OSError):  # Nobody reads it any more.
-                screen.show(self._picture(phase, duration))
+                screen.show(picture)
             self._stop.wait(REFRESH_SECONDS)
 
     def _picture(self, phase: str, duration: float | None) -> Picture:

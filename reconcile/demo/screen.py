@@ -1,6 +1,5 @@
 """The live picture of the demo: one screen that is drawn in place, or lines where it cannot be."""
 
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group
@@ -85,12 +84,7 @@ class Screen:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
 

@@ -52,7 +52,6 @@ class Stage:
     controller: Child
     director: Director
     site_url: str
-    metrics_url: str
     chance: Random
     dead: list[str] = field(default_factory=list)  # boards, the first to die first
     cordoned: list[str] = field(default_factory=list)
@@ -108,7 +107,6 @@ def started(options: Options) -> Iterator[Stage]:
         controller = stack.enter_context(
             _controller(options, directory, lifeline, common, database, apps, world)
         )
-        port = controller.wait_for(r'"controller_started","port":(\d+)')
         _wait_for_the_site(directory / "site", controller)
         yield Stage(
             options=options,
@@ -119,7 +117,6 @@ def started(options: Options) -> Iterator[Stage]:
             controller=controller,
             director=Director(world, repositories),
             site_url=site.serve(clock),
-            metrics_url=f"http://127.0.0.1:{port}/metrics",
             chance=Random(options.seed),  # noqa: S311 a seed is to replay, as far as it can
         )
 

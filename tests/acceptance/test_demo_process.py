@@ -4,11 +4,13 @@ import os
 import signal
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import requests
 
+from reconcile.demo.control import ask
 from tests.acceptance.controller import needs_proc
 from tests.acceptance.demo import demo, run_command
 from tests.waiting import wait_until
@@ -58,6 +60,39 @@ def test_acts_show_their_consequence(tmp_path: Path) -> None:
             refused = it.act(*words)
             assert (refused.returncode, refused.stdout) == (1, "")
             assert words[-1] in refused.stderr
+
+
+def test_many_acts_at_once_are_all_answered(tmp_path: Path) -> None:
+    """More than wait at a socket's door: and the one after them, too."""
+    with demo(tmp_path, *CALM) as it, ThreadPoolExecutor(30) as pool:
+        assert it.url
+        asked = [pool.submit(ask, "crash-runners", ["1"], it.environment) for _ in range(150)]
+        answers = {each.result() for each in asked}
+        assert answers == {"Of the runners to start, the next 1 will crash."}
+        assert it.act("heal").stdout == "All boards and services are well again.\n"
+
+
+def test_heal_brings_back_what_is_away(tmp_path: Path) -> None:
+    with demo(tmp_path, *CALM) as it:
+        assert it.url
+        assert it.act("stop-database", "2h").stdout == "The database is away for 2 h.\n"
+        it.wait_for("The database is away: ")
+        assert it.act("stop-database").stderr == "The database is away already.\n"
+        assert it.act("heal").returncode == 0
+        it.wait_for("world +The database is back")
+
+
+def test_part_that_ends_by_itself_is_told_with_its_last_words(tmp_path: Path) -> None:
+    with demo(tmp_path, *CALM) as it:
+        assert it.url
+        for pid, command in it.processes().items():
+            if "-m reconcile controller" in command and "supervisor" not in command:
+                os.kill(pid, signal.SIGKILL)
+        assert it.ended() == 2
+        assert "The controller ended with exit code 137. It said:" in it.said
+        assert "Traceback" not in it.said
+        wait_until(lambda: it.processes() == {}, 30)
+        assert it.left_behind() == []
 
 
 def test_act_without_a_demo_says_so(tmp_path: Path) -> None:

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from reconcile import check
+from reconcile.demo import keys
 from reconcile.errors import ConfigError
 from reconcile.kube import REQUIRED
 from reconcile.sim.faults import Fault, Kind
@@ -25,15 +24,6 @@ def place(
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     with checked(database, bucket, tmp_path) as made:
         yield made
-
-
-def other_key() -> str:
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    ).decode()
 
 
 def test_all_is_well(place: Checked, bucket: Bucket) -> None:
@@ -145,8 +135,8 @@ def test_user_without_the_role(place: Checked) -> None:
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"GHAPP_ORG_PRIVATE_KEY": other_key()}, "organization App"),
-        ({"GHAPP_PERSONAL_PRIVATE_KEY": other_key()}, "personal App"),
+        ({"GHAPP_ORG_PRIVATE_KEY": keys.private_key()}, "organization App"),
+        ({"GHAPP_PERSONAL_PRIVATE_KEY": keys.private_key()}, "personal App"),
         ({"GHAPP_ORG_ID": "4711"}, "organization App"),
         ({"GHAPP_PERSONAL_ID": "4711"}, "personal App"),
     ],
