@@ -93,8 +93,10 @@ CREATE INDEX IF NOT EXISTS idx_jobs_pod  ON jobs (k8s_pod) WHERE k8s_pod IS NOT 
 -- What began or ended lately, for figures.
 CREATE INDEX IF NOT EXISTS idx_jobs_started ON jobs (started_at)   WHERE started_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idx_jobs_ended   ON jobs (completed_at) WHERE completed_at IS NOT NULL;
+-- An account by its name, for the trace.
+CREATE INDEX IF NOT EXISTS idx_jobs_account ON jobs (lower(entity_name), created_at DESC);
 
--- workers: supply, one row for each provisioned pod, never deleted ----------------------------
+-- workers: supply, one row for each provisioned pod --------------------------------------------
 
 CREATE TABLE IF NOT EXISTS workers (
     pod_name        TEXT PRIMARY KEY,
@@ -120,8 +122,17 @@ CREATE INDEX IF NOT EXISTS idx_workers_active ON workers (entity_id, job_labels,
 CREATE INDEX IF NOT EXISTS idx_workers_live   ON workers (entity_id)                       WHERE status IN ('pending', 'running');
 CREATE INDEX IF NOT EXISTS idx_workers_ended  ON workers (completed_at)                    WHERE completed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idx_workers_failed ON workers (pod_name)                        WHERE status = 'failed';
+-- An account's latest failures, for the trace.
+CREATE INDEX IF NOT EXISTS idx_workers_trouble ON workers (entity_id, completed_at DESC)   WHERE status = 'failed';
 -- The newest of all, for lists.
 CREATE INDEX IF NOT EXISTS idx_workers_created ON workers (created_at DESC);
+
+-- What the trace tells of a worker: why it ended, not what was found in its pod.
+CREATE OR REPLACE VIEW workers_told AS
+SELECT pod_name, entity_id, COALESCE(repo_full_name, '') AS repo_full_name, job_labels, k8s_pool, k8s_node,
+       status, failure_info ->> 'reason' AS reason, failure_info ->> 'message' AS message,
+       created_at, running_at, completed_at
+  FROM workers;
 
 -- boards: what the cluster offers of each pool, as the last run that could list it saw it ------
 
@@ -133,6 +144,8 @@ CREATE TABLE IF NOT EXISTS boards (
     free        INTEGER NOT NULL,                 -- usable ones without a pod
     observed_at TIMESTAMPTZ NOT NULL
 );
+
+ALTER TABLE boards ADD COLUMN IF NOT EXISTS scheduling TEXT;  -- in which order they are given: 'fifo' or 'fair'
 
 -- demand_waits: what pending jobs wait for, as the last run that could plan saw it -------------
 
@@ -149,6 +162,8 @@ CREATE TABLE IF NOT EXISTS demand_waits (
     planned_at     TIMESTAMPTZ NOT NULL,          -- written at every change, and else once a minute
     PRIMARY KEY (entity_id, repo_full_name, job_labels, k8s_pool)
 );
+
+ALTER TABLE demand_waits ADD COLUMN IF NOT EXISTS max_workers INTEGER;  -- that its entity may have, over all pools
 
 -- installation_events: append-only, every accepted delivery and every authentication failure --
 
@@ -168,6 +183,18 @@ CREATE TABLE IF NOT EXISTS installation_events (
 
 CREATE INDEX IF NOT EXISTS idx_install_events_installation ON installation_events (installation_id, entity_id);
 CREATE INDEX IF NOT EXISTS idx_install_events_entity       ON installation_events (entity_id, received_at DESC);
+
+ALTER TABLE installation_events ADD COLUMN IF NOT EXISTS job_id BIGINT;  -- of a workflow_job
+
+CREATE INDEX IF NOT EXISTS idx_install_events_job ON installation_events (job_id, id) WHERE job_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS idx_install_events_log ON installation_events (installation_id, received_at DESC);
+-- What an installation's state is made of: a few among the many of its jobs.
+CREATE INDEX IF NOT EXISTS idx_install_events_state ON installation_events (entity_id, id)
+    WHERE event LIKE 'installation%' OR event LIKE 'auth_attempt%';
+CREATE INDEX IF NOT EXISTS idx_install_events_state_of ON installation_events (installation_id, id)
+    WHERE event LIKE 'installation%' OR event LIKE 'auth_attempt%';
+CREATE INDEX IF NOT EXISTS idx_install_events_name ON installation_events (lower(entity_name), id)
+    WHERE event LIKE 'installation%' OR event LIKE 'auth_attempt%';
 
 -- reconcile_runs and reconcile_phases: what each run did --------------------------------------
 
@@ -284,6 +311,15 @@ CREATE TABLE IF NOT EXISTS webhook_redeliveries (
     PRIMARY KEY (app_id, guid)
 );
 
+-- What it was about. The job is known once the delivery was looked at, which is before it is repeated.
+ALTER TABLE webhook_redeliveries
+    ADD COLUMN IF NOT EXISTS event           TEXT,     -- '{X-GitHub-Event}.{payload.action}'
+    ADD COLUMN IF NOT EXISTS installation_id BIGINT,
+    ADD COLUMN IF NOT EXISTS job_id          BIGINT,
+    ADD COLUMN IF NOT EXISTS status_code     INTEGER;  -- that the last attempt was answered with
+
+CREATE INDEX IF NOT EXISTS idx_webhook_redeliveries_job ON webhook_redeliveries (job_id) WHERE job_id IS NOT NULL;
+
 -- Triggers ------------------------------------------------------------------------------------
 
 -- A new job wakes the controller. pg_notify, because NOTIFY takes no parameters; delivered at
@@ -339,21 +375,26 @@ REVOKE ALL ON ALL SEQUENCES IN SCHEMA :"schema" FROM :"webhook_fn_role", :"recon
 REVOKE ALL ON SCHEMA :"schema" FROM :"webhook_fn_role", :"reconcile_role";
 GRANT USAGE ON SCHEMA :"schema" TO :"webhook_fn_role", :"reconcile_role";
 
--- The function inserts jobs, moves them on, and appends events. It reads only what those
--- statements compare, and can neither read an event back nor see a worker.
-GRANT INSERT ON jobs TO :"webhook_fn_role";
-GRANT SELECT (job_id, status, k8s_pod, conclusion, started_at, completed_at, steps) ON jobs TO :"webhook_fn_role";
+-- The function inserts jobs, moves them on, and appends events. It reads what its trace tells of,
+-- and of that changes nothing: no token, and nothing of what was found in a pod.
+GRANT INSERT, SELECT ON jobs TO :"webhook_fn_role";
 GRANT UPDATE (status, k8s_pod, conclusion, started_at, completed_at, steps, updated_at) ON jobs TO :"webhook_fn_role";
-GRANT INSERT ON installation_events TO :"webhook_fn_role";
+GRANT INSERT, SELECT ON installation_events TO :"webhook_fn_role";
 GRANT USAGE ON SEQUENCE installation_events_id_seq TO :"webhook_fn_role";
+GRANT SELECT ON boards, demand_waits, demand_back_off, reconcile_runs, reconcile_phases, webhook_cursors,
+    webhook_redeliveries, workers_told TO :"webhook_fn_role";
+GRANT SELECT (key, auth_failure, auth_failed_at, rate_limit, rate_remaining, rate_resets_at, blocked_until)
+    ON github_credentials TO :"webhook_fn_role";
 
--- The reconciler moves jobs on, owns the workers' story and its own record, appends events.
--- It inserts no jobs, and deletes only what it keeps for itself.
-GRANT SELECT, UPDATE ON jobs TO :"reconcile_role";
-GRANT SELECT, INSERT, UPDATE ON workers, reconcile_runs, reconcile_phases TO :"reconcile_role";
-GRANT SELECT, INSERT ON installation_events TO :"reconcile_role";
+-- The reconciler moves jobs on, owns the workers' story and its own record, appends events. It
+-- inserts no jobs; it deletes what it keeps for itself, and what is older than it is to be kept.
+GRANT SELECT, UPDATE, DELETE ON jobs TO :"reconcile_role";
+GRANT SELECT, INSERT, UPDATE, DELETE ON workers, reconcile_runs TO :"reconcile_role";
+GRANT SELECT, INSERT, UPDATE ON reconcile_phases TO :"reconcile_role";
+GRANT SELECT, INSERT, DELETE ON installation_events TO :"reconcile_role";
 GRANT USAGE ON SEQUENCE installation_events_id_seq TO :"reconcile_role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON github_credentials, github_polls, github_scopes, demand_back_off,
     webhook_cursors, webhook_redeliveries, boards, demand_waits TO :"reconcile_role";
+GRANT SELECT ON workers_told TO :"reconcile_role";
 
 COMMIT;

@@ -55,6 +55,7 @@ class Delivery:
     app_id: int
     installation_id: int | None
     entity: Entity | None
+    job_id: int | None
     payload: Payload
 
     @property
@@ -124,6 +125,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, apps: Apps) -> Delive
         app_id=int(target),
         installation_id=_identifier_if_there(payload, "installation", "id"),
         entity=_owner(payload) if event == "workflow_job" else _account_if_there(payload),
+        job_id=_identifier_if_there(payload, "workflow_job", "id"),
         payload=payload,
     )
 

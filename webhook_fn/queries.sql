@@ -51,10 +51,10 @@ SELECT status FROM before;
 -- One row for each accepted delivery.
 INSERT INTO installation_events (
     source, event, outcome, installation_id, app_id, entity_type, entity_id, entity_name,
-    payload, received_at
+    job_id, payload, received_at
 ) VALUES (
     'webhook', %(event)s, %(outcome)s, %(installation_id)s, %(app_id)s, %(entity_type)s,
-    %(entity_id)s, %(entity_name)s, %(payload)s, %(received_at)s
+    %(entity_id)s, %(entity_name)s, %(job_id)s, %(payload)s, %(received_at)s
 );
 
 -- name: configure_session

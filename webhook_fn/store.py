@@ -137,6 +137,7 @@ def event_parameters(
         "entity_type": entity.type if entity and entity.type in ENTITY_TYPES else None,
         "entity_id": entity.id if entity else None,
         "entity_name": entity.name if entity else None,
+        "job_id": delivery.job_id,
         "payload": payload,
         "received_at": now,
     }

@@ -12,7 +12,7 @@ SELECT 'column' AS kind,
        replace(format_type(attribute.atttypid, attribute.atttypmod), ours.qualifier, '')
            || CASE WHEN attribute.attnotnull THEN ' not null' ELSE '' END AS definition
   FROM ours
-  JOIN pg_class relation ON relation.relnamespace = ours.oid AND relation.relkind IN ('r', 'p')
+  JOIN pg_class relation ON relation.relnamespace = ours.oid AND relation.relkind IN ('r', 'p', 'v')
   JOIN pg_attribute attribute ON attribute.attrelid = relation.oid
  WHERE attribute.attnum > 0 AND NOT attribute.attisdropped
 UNION ALL
@@ -56,7 +56,7 @@ WITH ours AS (
     SELECT relation.oid, relation.relname::text AS relname, relation.relkind
       FROM ours
       JOIN pg_class relation ON relation.relnamespace = ours.oid
-     WHERE relation.relkind IN ('r', 'p', 'S')
+     WHERE relation.relkind IN ('r', 'p', 'v', 'S')
 )
 SELECT 'USAGE' AS privilege, 'schema' AS object, NULL AS column_name
   FROM ours
