@@ -54,7 +54,7 @@ def test_user_who_may_not_use_the_schema_sees_the_same(database: Database) -> No
 @pytest.mark.parametrize(
     ("change", "difference"),
     [
-        ("ALTER TABLE workers DROP COLUMN k8s_node", "table workers has no column k8s_node"),
+        ("ALTER TABLE workers DROP COLUMN k8s_image", "table workers has no column k8s_image"),
         ("DROP TABLE reconcile_phases", "table reconcile_phases is missing"),
         (
             "ALTER TABLE jobs ALTER COLUMN html_url TYPE varchar(10)",
