@@ -134,8 +134,14 @@ class Delivery:
     guid: str
     event: str
     action: str | None
+    installation_id: int | None
     status_code: int
     delivered_at: datetime
+
+    @property
+    def qualified_event(self) -> str:
+        """As `installation_events` names what arrived."""
+        return f"{self.event}.{self.action}" if self.action else self.event
 
     @property
     def failed(self) -> bool:

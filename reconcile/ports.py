@@ -74,6 +74,11 @@ class GitHub(Protocol):
         """Failed deliveries of the App's log with an id above `after`, oldest first."""
         ...
 
+    def job_of_delivery(self, app_id: int, delivery_id: int) -> int | None:
+        """Which job it is about; None if its record does not tell. Counts as polling; 404 is
+        NotFoundError."""
+        ...
+
     def redeliver(self, app_id: int, delivery_id: int) -> None: ...
 
 

@@ -218,6 +218,11 @@ class GitHubClient:
             raise PermanentError(f"GET /app/hook/deliveries: more than {PAGE_LIMIT} pages.")
         return sorted(failed, key=lambda each: each.id)
 
+    def job_of_delivery(self, app_id: int, delivery_id: int) -> int | None:
+        app = self._apps.by_id(app_id)
+        target = f"/app/hook/deliveries/{delivery_id}"
+        return shapes.job_of_delivery(self._send_as_app(app, "GET", target, polling=True).value)
+
     def redeliver(self, app_id: int, delivery_id: int) -> None:
         app = self._apps.by_id(app_id)
         self._send_as_app(app, "POST", f"/app/hook/deliveries/{delivery_id}/attempts")
@@ -293,10 +298,9 @@ class GitHubClient:
         self._tokens.forget(scope, token)
         return self._transport.send(Call(method, target, key, self._tokens.of(scope), **options))
 
-    def _send_as_app(self, app: App, method: str, target: str) -> Answer:
-        call = Call(
-            method, target, app_key(app.id), self._signer.jwt(app), repeatable=method == "GET"
-        )
+    def _send_as_app(self, app: App, method: str, target: str, *, polling: bool = False) -> Answer:
+        key, jwt = app_key(app.id), self._signer.jwt(app)
+        call = Call(method, target, key, jwt, polling=polling, repeatable=method == "GET")
         answer = self._transport.send(call)
         if answer.status == 401:
             text = f"{call}: 401 {answer.message}; is it App {app.id}'s private key?"

@@ -4,6 +4,7 @@ Jobs and runners are read from GitHub's answers and from the stored pages by the
 what is stored is GitHub's own object with most of it left out.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from typing import Any, Generic
 
 from ..model import Delivery, Json, RemoteJob, Runner, T
 
+LARGEST_ID = 2**63 - 1  # that a column can hold
 STEP_FIELDS = ("number", "name", "status", "conclusion", "started_at", "completed_at")
 
 
@@ -128,9 +130,32 @@ def _delivery(value: Any) -> Delivery:
         guid=field(value, "guid", str),
         event=field(value, "event", str),
         action=optional_text(value, "action"),
+        installation_id=_identifier(value, "installation_id"),
         status_code=field(value, "status_code", int),
         delivered_at=_time(value, "delivered_at"),
     )
+
+
+def job_of_delivery(value: Any) -> int | None:
+    """Of a delivery's own record. What was sent may be there as an object, as text or not at all:
+    that no job is told is no fault."""
+    payload = _inner(_inner(value, "request"), "payload")
+    if isinstance(payload, str):
+        try:
+            payload = json.loads(payload)
+        except (ValueError, RecursionError):
+            return None
+    return _identifier(_inner(payload, "workflow_job"), "id")
+
+
+def _inner(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _identifier(value: Any, name: str) -> int | None:
+    """None for whatever else is there: it is only told of, nothing depends on it."""
+    found = _inner(value, name)
+    return found if type(found) is int and 0 < found <= LARGEST_ID else None
 
 
 def _time(value: Json, name: str) -> datetime:

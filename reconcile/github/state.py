@@ -7,6 +7,8 @@ from datetime import datetime
 
 from ..model import Scope
 
+AUTH_ATTEMPT = "auth_attempt."
+WELL_AGAIN = f"{AUTH_ATTEMPT}ok"  # after one that failed
 GONE = "404"
 OTHER_FAILURE = "other_error"
 
@@ -39,14 +41,14 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class AuthFailure:
-    """An installation stopped giving tokens: one row of installation_events."""
+    """An installation stopped giving tokens, or gives them again: a row of installation_events."""
 
     installation_id: int
     app_id: int
     scope: Scope
     status: int
-    event: str  # auth_attempt.404 or auth_attempt.other_error
-    message: str
+    event: str  # auth_attempt.404, auth_attempt.other_error or auth_attempt.ok
+    message: str = ""
 
 
 class Credentials:

@@ -13,6 +13,7 @@ from .shapes import ShapeError, field
 from .state import (
     GONE,
     OTHER_FAILURE,
+    WELL_AGAIN,
     AuthFailure,
     Credentials,
     app_key,
@@ -129,6 +130,10 @@ class Tokens:
         sealed = app.seal(token, key)
         with self._credentials.lock:
             credential = self._credentials.change(key)
+            if credential.auth_failure is not None:
+                # Else the log would say for ever that there is no access.
+                told = AuthFailure(scope.installation_id, app.id, scope, answer.status, WELL_AGAIN)
+                self._failures.append(told)
             credential.token, credential.token_expires_at = sealed, asked_at + TOKEN_LIFE
             credential.auth_failure = credential.auth_failed_at = None
             self._open[key] = token

@@ -155,7 +155,9 @@ def _write_plan(context: Context, planned: Planned, account: Account) -> None:
             context.settings,
         )
     try:
-        store.demand.save_plan(context.database, waits, boards_of(nodes, pods), now)
+        store.demand.save_plan(
+            context.database, waits, boards_of(nodes, pods), context.settings.scheduling, now
+        )
     except StoreError as error:  # What was provisioned is told all the same.
         account.outcome.problem(f"what jobs wait for could not be written down: {error}")
 

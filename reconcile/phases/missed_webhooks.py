@@ -1,9 +1,10 @@
 """Webhooks that did not arrive: GitHub does not send them again unless it is asked to."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from .. import log, store
-from ..errors import PermanentError, RateLimitedError
+from ..errors import NotFoundError, PermanentError, RateLimitedError
 from ..policy.health import seconds
 from ..store.github import Redelivery
 from .context import OUTSIDE_ERRORS, Context
@@ -15,7 +16,8 @@ REDELIVERIES_A_RUN = 20
 
 def missed_webhooks(context: Context, app_ids: tuple[int, ...]) -> Outcome:
     """Every few minutes: read each App's log from where it was left, and have what failed
-    delivered again, a few times, later each time."""
+    delivered again, a few times, later each time. Of a job's delivery it is written down which
+    job, before."""
     outcome = Outcome()
     now = context.now()
     cursors = store.github.load_cursors(context.database, now)
@@ -61,8 +63,11 @@ def _read_log(context: Context, app_id: int, after: int | None, outcome: Outcome
 
 def _redeliver(context: Context, outcome: Outcome) -> None:
     due = store.github.due_redeliveries(context.database, context.now(), REDELIVERIES_A_RUN)
+    _look_into(context, due, outcome)
+    attempts = context.settings.run.redelivery_attempts
+    wanted = [each for each in due if each.attempts < attempts]
     asked = defaultdict(list)
-    for each, result in context.at_once(lambda one: _ask(context, one), due):
+    for each, result in context.at_once(lambda one: _ask(context, one), wanted):
         if result is None or isinstance(result, PermanentError):
             # GitHub may have forgotten it: it is not asked for again and again.
             asked[each.app_id].append(each.guid)
@@ -73,6 +78,33 @@ def _redeliver(context: Context, outcome: Outcome) -> None:
             outcome.problem(f"delivery {each.guid} could not be asked for again: {result}")
     for app_id, guids in asked.items():
         store.github.redelivered(context.database, app_id, guids)
+
+
+def _look_into(context: Context, due: Sequence[Redelivery], outcome: Outcome) -> None:
+    """Which job each is about, for who asks where a job is: the log's list does not tell. Whatever
+    comes of it, they are delivered again."""
+    attempts = context.settings.run.redelivery_attempts
+    jobs = {each: each.job_id for each in due if not each.of_unknown_job}
+    unknown = [each for each in due if each.of_unknown_job]
+    for each, result in context.at_once(lambda one: _job_of(context, one), unknown, share=0.5):
+        if result is None or isinstance(result, int | PermanentError):
+            # The record of one that GitHub has forgotten will not come back.
+            jobs[each] = result if isinstance(result, int) else None
+        if isinstance(result, OUTSIDE_ERRORS) and not isinstance(
+            result, RateLimitedError | NotFoundError
+        ):
+            outcome.problem(f"the job of delivery {each.guid} could not be looked up: {result}")
+    news = {
+        each: job_id
+        for each, job_id in jobs.items()
+        if job_id != each.job_id or each.attempts >= attempts
+    }
+    if news:
+        store.github.looked_into(context.database, news, attempts=attempts)
+
+
+def _job_of(context: Context, each: Redelivery) -> int | None:
+    return context.github.job_of_delivery(each.app_id, each.delivery_id)
 
 
 def _ask(context: Context, each: Redelivery) -> None:

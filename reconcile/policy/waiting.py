@@ -55,6 +55,7 @@ class DemandWait:
     pending: int
     covered: int  # the oldest of them, whose workers are there or on their way
     obstacle: Obstacle | None  # of the others
+    max_workers: int  # that its entity may have, over all pools
 
 
 def covered_by_spare(
@@ -95,7 +96,8 @@ def demand_waits(
         # They were not counted at the same moment: one may have come or gone between.
         got = min(group.pending, made)
         obstacle = books.obstacle(group) if got < group.pending else None
-        waits.append(DemandWait(group.key, group.pool, group.pending, got, obstacle))
+        cap = settings.cap(group.key.entity_id)
+        waits.append(DemandWait(group.key, group.pool, group.pending, got, obstacle, cap))
     return waits
 
 

@@ -8,6 +8,7 @@ from ..model import ORGANIZATION, USER, Boards, DemandKey, JobReason, Json, Reas
 from ..policy.back_off import Trouble
 from ..policy.plan import PendingJob
 from ..policy.waiting import DemandWait, Group
+from ..settings import Scheduling
 from .database import Database, as_json, joined
 
 
@@ -123,9 +124,13 @@ def forget_trouble(database: Database, keys: Iterable[DemandKey]) -> None:
 
 
 def save_plan(
-    database: Database, waits: Sequence[DemandWait], boards: Sequence[Boards], now: datetime
+    database: Database,
+    waits: Sequence[DemandWait],
+    boards: Sequence[Boards],
+    scheduling: Scheduling,
+    now: datetime,
 ) -> None:
-    """What waits, and the boards there are: these, and no others."""
+    """What waits, and the boards there are, given in that order: these, and no others."""
     rows = [
         _key(each.key)
         | {
@@ -134,11 +139,17 @@ def save_plan(
             "covered": each.covered,
             "waiting_for": each.obstacle and each.obstacle.wait,
             "wait_until": each.obstacle and each.obstacle.until,
+            "max_workers": each.max_workers,
         }
         for each in waits
     ]
-    seen = as_json([asdict(each) for each in boards])
-    database.execute("save_plan", {"waits": as_json(rows), "boards": seen, "now": now})
+    parameters = {
+        "waits": as_json(rows),
+        "boards": as_json([asdict(each) for each in boards]),
+        "scheduling": scheduling,
+        "now": now,
+    }
+    database.execute("save_plan", parameters)
 
 
 def tell_jobs_parked(

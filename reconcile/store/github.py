@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ..github.state import AuthFailure, Credential
+from ..github.state import WELL_AGAIN, AuthFailure, Credential
 from ..model import Delivery, Json, Pages, Scope
 from .database import Database, as_json
+
+JOB_EVENTS = "workflow_job."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,13 @@ class Redelivery:
     app_id: int
     guid: str
     delivery_id: int
+    attempts: int  # asked for so far
+    event: str | None  # None if it was found before events were noted
+    job_id: int | None
+
+    @property
+    def of_unknown_job(self) -> bool:
+        return self.job_id is None and (self.event or "").startswith(JOB_EVENTS)
 
 
 def load_credentials(database: Database) -> list[Credential]:
@@ -124,7 +133,14 @@ def note_failed(
 ) -> None:
     latest = {each.guid: each for each in deliveries}  # oldest first: the last attempt stays
     rows = [
-        {"guid": each.guid, "delivery_id": each.id, "failed_at": each.delivered_at}
+        {
+            "guid": each.guid,
+            "delivery_id": each.id,
+            "failed_at": each.delivered_at,
+            "event": each.qualified_event,
+            "installation_id": each.installation_id,
+            "status_code": each.status_code,
+        }
         for each in latest.values()
     ]
     parameters: dict[str, Any] = {
@@ -132,12 +148,25 @@ def note_failed(
         "deliveries": as_json(rows),
         "attempts": attempts,
         "interval": interval,
+        "job_events": JOB_EVENTS,
     }
     database.execute("note_failed_deliveries", parameters)
 
 
 def due_redeliveries(database: Database, now: datetime, most: int) -> list[Redelivery]:
     return database.fetch("due_redeliveries", {"now": now, "most": most}, Redelivery)
+
+
+def looked_into(
+    database: Database, jobs: Mapping[Redelivery, int | None], *, attempts: int
+) -> None:
+    """Which job each is about, as far as it is told. Those that are not to be asked for are done
+    with."""
+    rows = [
+        {"app_id": each.app_id, "guid": each.guid, "job_id": job_id}
+        for each, job_id in jobs.items()
+    ]
+    database.execute("looked_into", {"deliveries": as_json(rows), "attempts": attempts})
 
 
 def redelivered(database: Database, app_id: int, guids: Sequence[str]) -> None:
@@ -164,6 +193,7 @@ def _event_row(failure: AuthFailure) -> Json:
     scope = failure.scope
     return {
         "event": failure.event,
+        "outcome": "auth_restored" if failure.event == WELL_AGAIN else "auth_failed",
         "installation_id": failure.installation_id,
         "app_id": failure.app_id,
         "entity_type": scope.entity_type,

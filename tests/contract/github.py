@@ -9,7 +9,7 @@ import contextlib
 import os
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ class Subject:
     session: requests.Session = field(default_factory=requests.Session)
     problems: list[str] = field(default_factory=list)
     prefix: str = field(default_factory=lambda: f"contract-{uuid.uuid4().hex[:8]}")
+    was_told: Callable[[], bool] = lambda: True  # whether deliveries that were to come have come
 
     def jwt(self, **claims: Any) -> str:
         now = int(time.time())
@@ -128,6 +129,14 @@ def _simulated() -> Iterator[Subject]:
         app = github.accounts.add_app(public_key())
         organization = github.accounts.add_organization("riseproject")
         github.accounts.add_repository(organization, "llvm-project")
-        github.accounts.install(app, organization)
         with Server(github, live.timeline, Faults()) as server:
-            yield Subject(server.url, str(app.id), private_key(), "riseproject", "llvm-project")
+            app.webhook_url = f"{server.url}/nothing-is-here"  # for a delivery that fails
+            github.accounts.install(app, organization)
+            yield Subject(
+                server.url,
+                str(app.id),
+                private_key(),
+                "riseproject",
+                "llvm-project",
+                was_told=lambda: bool(github.deliveries.log),
+            )

@@ -9,6 +9,7 @@ import pytest
 import requests
 
 from tests.contract.github import Subject, subject
+from tests.waiting import wait_until
 
 LABEL = "riscv-runners-contract"
 
@@ -202,3 +203,23 @@ def test_delivery_log_is_a_list_newest_first(github: Subject) -> None:
     times = [entry["delivered_at"] for entry in answer.json()]
     assert times == sorted(times, reverse=True)
     assert github.call("GET", f"{path}/1", github.jwt()).status_code == 404
+
+
+def test_record_of_a_delivery_has_what_was_sent(github: Subject) -> None:
+    """In the list only its event, action and installation are told."""
+    wait_until(github.was_told)
+    answer = github.call("GET", "/app/hook/deliveries", github.jwt(), params={"per_page": 10})
+    if not (entries := answer.json()):
+        pytest.skip("this App was sent nothing lately")
+    for entry in entries:
+        assert isinstance(entry["installation_id"], int | None)
+        answer = github.call("GET", f"/app/hook/deliveries/{entry['id']}", github.jwt())
+        assert answer.status_code == 200
+        record = answer.json()
+        assert {name: record[name] for name in ("id", "guid", "event", "action")} == {
+            name: entry[name] for name in ("id", "guid", "event", "action")
+        }
+        payload = record["request"]["payload"]
+        assert payload["action"] == entry["action"]
+        if entry["event"] == "workflow_job":
+            assert isinstance(payload["workflow_job"]["id"], int)

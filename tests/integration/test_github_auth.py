@@ -226,7 +226,7 @@ def test_suspended_installation_is_told_once_and_asked_again_after_a_minute(it: 
     assert by_key(client.credentials(), "installation").auth_failure is None
 
 
-def test_failure_of_another_kind_and_one_after_a_success_are_told_again(it: Bench) -> None:
+def test_failure_of_another_kind_is_told_and_so_is_the_success_that_ends_it(it: Bench) -> None:
     accounts, client = it.world.github.accounts, it.client()
     accounts.suspend(it.world.installation)
     refused(client, it)
@@ -239,7 +239,7 @@ def test_failure_of_another_kind_and_one_after_a_success_are_told_again(it: Benc
     accounts.uninstall(accounts.installations[it.world.installation.id])
     refused(client, it)
     events = [each.event.removeprefix("auth_attempt.") for each in client.take_auth_failures()]
-    assert events == ["other_error", "404", "404"]
+    assert events == ["other_error", "404", "ok", "404"]
 
 
 def test_installation_suspended_while_its_token_is_in_use_has_no_access(it: Bench) -> None:

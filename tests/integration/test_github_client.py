@@ -8,10 +8,12 @@ from reconcile.errors import (
     NameTakenError,
     NotFoundError,
     PermanentError,
+    RateLimitedError,
     UncertainError,
 )
 from reconcile.github import GitHubClient
 from reconcile.ports import GitHub
+from reconcile.settings import GitHubBudget
 from reconcile.sim import faults
 from reconcile.sim.github import workflow
 from reconcile.sim.github.deliveries import Mishap, MishapRule
@@ -210,6 +212,44 @@ def test_failed_deliveries_are_read_from_a_cursor_and_redelivered(it: Bench) -> 
     assert received.headers["x-github-delivery"] == failed[0].guid
     with pytest.raises(NotFoundError):
         client.redeliver(app_id, 4711)
+
+
+def test_delivery_says_where_it_comes_from_and_its_record_which_job_it_is_about(
+    it: Bench,
+) -> None:
+    it.world.github.deliveries.misbehave(MishapRule(Mishap.REFUSE, times=2))
+    run = it.world.github.engine.push(it.world.public, BUILD)
+    it.world.time.step(5)
+    it.world.github.accounts.suspend(it.world.installation)
+    it.world.time.step(5)
+    client, app_id = it.client(), it.world.app.id
+    of_job, of_installation = client.failed_deliveries(app_id, None)
+    assert [each.qualified_event for each in (of_job, of_installation)] == [
+        "workflow_job.queued",
+        "installation.suspend",
+    ]
+    assert of_job.installation_id == it.world.installation.id
+    assert client.job_of_delivery(app_id, of_job.id) == run.jobs[0].id
+    assert client.job_of_delivery(app_id, of_installation.id) is None
+    with pytest.raises(NotFoundError):
+        client.job_of_delivery(app_id, 4711)
+    with pytest.raises(NotFoundError):
+        client.job_of_delivery(it.personal_app.id, of_job.id)
+
+
+def test_looking_into_deliveries_counts_as_polling(it: Bench) -> None:
+    """It is only to be told: what is needed to make runners is not to be used up by it."""
+    it.world.github.deliveries.misbehave(MishapRule(Mishap.REFUSE, times=1))
+    it.world.github.engine.push(it.world.public, BUILD)
+    it.world.time.step(5)
+    budget = GitHubBudget(points_per_minute=100, polling_points_share=0.03)
+    client, app_id = it.client(budget=budget), it.world.app.id
+    [failed] = client.failed_deliveries(app_id, None)
+    for _ in range(3):
+        client.job_of_delivery(app_id, failed.id)
+    with pytest.raises(RateLimitedError):
+        client.job_of_delivery(app_id, failed.id)
+    client.redeliver(app_id, failed.id)
 
 
 def test_every_page_of_deliveries_is_read_until_the_cursor(it: Bench) -> None:

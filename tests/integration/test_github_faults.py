@@ -79,9 +79,10 @@ OPERATIONS = [
         lambda b, c: c.create_jit_config(b.repo, None, "new", [LABEL]),
         False,
     ),
+    Operation("get_delivery", lambda b, c: c.job_of_delivery(b.world.app.id, _a_delivery(b)), True),
     Operation("redeliver", lambda b, c: c.redeliver(b.world.app.id, _a_delivery(b)), False),
 ]
-POLLS = ("list_run_jobs", "get_job", "get_run")
+POLLS = ("list_run_jobs", "get_job", "get_run", "get_delivery")
 LOSSES = [
     *[faults.timeout(after_effect=after) for after in (False, True)],
     *[faults.reset(after_effect=after) for after in (False, True)],

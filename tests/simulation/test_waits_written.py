@@ -82,6 +82,30 @@ def test_row_in_which_nothing_changed_is_written_anew_once_a_minute(s: System) -
     assert (third["pending"], third["planned_at"]) == (2, s.world.time.clock.now())
 
 
+def test_row_says_how_many_runners_its_account_may_have_and_is_written_anew_when_that_changes(
+    s: System,
+) -> None:
+    full(s)
+    arrived(s)
+    s.good_run()
+    [first] = rows(s)
+    assert first["max_workers"] == 20
+    s.toml = f"[entities.{s.organization.id}]\nmax_workers = 3\n"
+    s.ticks(1)
+    [second] = rows(s)
+    assert (second["max_workers"], told(second)) == (3, told(first))
+    assert second["planned_at"] == s.world.time.clock.now()
+
+
+@pytest.mark.parametrize("order", ["fifo", "fair"])
+def test_boards_say_in_which_order_they_are_given(s: System, order: str) -> None:
+    s.boards(2)
+    s.good_run()
+    s.toml = f"scheduling = '{order}'\n"
+    s.ticks(1)
+    assert s.database.rows("SELECT scheduling FROM boards") == [{"scheduling": order}]
+
+
 def test_row_of_a_clock_that_was_ahead_is_written_anew(s: System) -> None:
     arrived(s)
     s.good_run()

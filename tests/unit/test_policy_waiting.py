@@ -102,7 +102,8 @@ def test_first_obstacle_in_the_plans_order_is_told(refusal: str, trouble: str) -
         )
         obstacles = [REFUSALS[refusal], held, CAME_TO_NOTHING[failed], CAPS[at_cap], SAID[said]]
         first = next(each for each in obstacles if each is not None)
-        assert waits == [DemandWait(*HERE, 5, spare, first)], (failed, at_cap, said)
+        cap = 3 if at_cap else 5
+        assert waits == [DemandWait(*HERE, 5, spare, first, cap)], (failed, at_cap, said)
 
 
 # How many have a runner ------------------------------------------------------------------------
@@ -182,6 +183,7 @@ def test_what_holds_one_installation_or_entity_up_is_nobody_elses() -> None:
         Wait.CAP_REACHED,
         Wait.NO_ACCESS,
     ]
+    assert [told.max_workers for told in waits] == [2, Settings().default_max_workers]
 
 
 # Two pools -------------------------------------------------------------------------------------
@@ -303,6 +305,7 @@ def test_row_says_what_the_plan_says_of_the_oldest_without_a_runner_unless_the_c
         mine = [it for it in full.jobs if (it.key, it.pool) == (row.key, row.pool)]
         waits = [made.plan.waiting.get(it.job_id, Wait.RUNNER) for it in mine]
         assert waits[: row.covered] == [Wait.RUNNER] * row.covered, "the oldest are covered"
+        assert row.max_workers == given_settings.cap(row.key.entity_id)
         if row.obstacle is None:
             continue
         said = waits[row.covered]

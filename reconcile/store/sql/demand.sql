@@ -90,18 +90,20 @@ WITH seen_boards AS (
       FROM jsonb_to_recordset(%(boards)s)
         AS b(k8s_pool text, slots integer, usable integer, in_use integer, free integer)
 ), kept_boards AS (
-    INSERT INTO boards (k8s_pool, slots, usable, in_use, free, observed_at)
-    SELECT k8s_pool, slots, usable, in_use, free, %(now)s FROM seen_boards
+    INSERT INTO boards (k8s_pool, slots, usable, in_use, free, scheduling, observed_at)
+    SELECT k8s_pool, slots, usable, in_use, free, %(scheduling)s, %(now)s FROM seen_boards
         ON CONFLICT (k8s_pool) DO UPDATE
        SET slots = EXCLUDED.slots, usable = EXCLUDED.usable, in_use = EXCLUDED.in_use,
-           free = EXCLUDED.free, observed_at = EXCLUDED.observed_at
+           free = EXCLUDED.free, scheduling = EXCLUDED.scheduling,
+           observed_at = EXCLUDED.observed_at
 ), gone_boards AS (
     DELETE FROM boards WHERE k8s_pool NOT IN (SELECT k8s_pool FROM seen_boards)
 ), seen AS (
-    SELECT entity_id, repo_full_name, job_labels, k8s_pool, pending, covered, waiting_for, wait_until
+    SELECT entity_id, repo_full_name, job_labels, k8s_pool, pending, covered, waiting_for, wait_until,
+           max_workers
       FROM jsonb_to_recordset(%(waits)s) AS w(
            entity_id bigint, repo_full_name text, job_labels jsonb, k8s_pool text, pending integer,
-           covered integer, waiting_for text, wait_until timestamptz)
+           covered integer, waiting_for text, wait_until timestamptz, max_workers integer)
 ), gone AS (
     DELETE FROM demand_waits
      WHERE (entity_id, repo_full_name, job_labels, k8s_pool) NOT IN (
@@ -109,18 +111,19 @@ WITH seen_boards AS (
 )
 INSERT INTO demand_waits (
     entity_id, repo_full_name, job_labels, k8s_pool, pending, covered, waiting_for, wait_until,
-    planned_at
+    max_workers, planned_at
 )
 SELECT s.entity_id, s.repo_full_name, s.job_labels, s.k8s_pool, s.pending, s.covered, s.waiting_for,
-       s.wait_until, %(now)s
+       s.wait_until, s.max_workers, %(now)s
   FROM seen AS s
   LEFT JOIN demand_waits AS d USING (entity_id, repo_full_name, job_labels, k8s_pool)
- WHERE (d.pending, d.covered, d.waiting_for, d.wait_until)
-       IS DISTINCT FROM (s.pending, s.covered, s.waiting_for, s.wait_until)
+ WHERE (d.pending, d.covered, d.waiting_for, d.wait_until, d.max_workers)
+       IS DISTINCT FROM (s.pending, s.covered, s.waiting_for, s.wait_until, s.max_workers)
     OR d.planned_at NOT BETWEEN %(now)s::timestamptz - interval '1 minute' AND %(now)s
     ON CONFLICT (entity_id, repo_full_name, job_labels, k8s_pool) DO UPDATE
    SET pending = EXCLUDED.pending, covered = EXCLUDED.covered, waiting_for = EXCLUDED.waiting_for,
-       wait_until = EXCLUDED.wait_until, planned_at = EXCLUDED.planned_at;
+       wait_until = EXCLUDED.wait_until, max_workers = EXCLUDED.max_workers,
+       planned_at = EXCLUDED.planned_at;
 
 -- name: tell_jobs_parked
 -- Says on the job that nothing is tried for it at present, and why.

@@ -11,10 +11,10 @@ WITH failures AS (
         source, event, outcome, installation_id, app_id, entity_type, entity_id, entity_name,
         payload, received_at
     )
-    SELECT 'scheduler', event, 'auth_failed', installation_id, app_id,
+    SELECT 'scheduler', event, outcome, installation_id, app_id,
            entity_type::entity_type_enum, entity_id, entity_name, payload, %(now)s
       FROM jsonb_to_recordset(%(failures)s) AS f(
-           event text, installation_id bigint, app_id bigint, entity_type text, entity_id bigint,
+           event text, outcome text, installation_id bigint, app_id bigint, entity_type text, entity_id bigint,
            entity_name text, payload jsonb)
 )
 INSERT INTO github_credentials AS c (
@@ -90,23 +90,41 @@ VALUES (%(app_id)s, %(delivery_id)s, %(now)s)
        read_at = EXCLUDED.read_at;
 
 -- name: note_failed_deliveries
--- A delivery that failed again is due again, later each time, until the attempts are used up.
-INSERT INTO webhook_redeliveries AS r (app_id, guid, delivery_id, attempts, next_at, failed_at)
-SELECT %(app_id)s, guid, delivery_id, 0, CASE WHEN %(attempts)s > 0 THEN failed_at END, failed_at
-  FROM jsonb_to_recordset(%(deliveries)s) AS d(guid text, delivery_id bigint, failed_at timestamptz)
+-- A delivery that failed again is due again, later each time, until the attempts are used up. One
+-- whose job is not known is due in any case, if only to be looked into.
+INSERT INTO webhook_redeliveries AS r (
+    app_id, guid, delivery_id, attempts, next_at, failed_at, event, installation_id, status_code
+)
+SELECT %(app_id)s, guid, delivery_id, 0,
+       CASE WHEN %(attempts)s > 0 OR starts_with(event, %(job_events)s) THEN failed_at END,
+       failed_at, event, installation_id, status_code
+  FROM jsonb_to_recordset(%(deliveries)s) AS d(
+       guid text, delivery_id bigint, failed_at timestamptz, event text, installation_id bigint,
+       status_code integer)
     ON CONFLICT (app_id, guid) DO UPDATE
-   SET delivery_id = EXCLUDED.delivery_id, failed_at = EXCLUDED.failed_at,
+   SET delivery_id = EXCLUDED.delivery_id, failed_at = EXCLUDED.failed_at, event = EXCLUDED.event,
+       installation_id = EXCLUDED.installation_id, status_code = EXCLUDED.status_code,
        next_at = CASE WHEN r.attempts < %(attempts)s
                       THEN EXCLUDED.failed_at + %(interval)s * interval '1 second' * 2 ^ (r.attempts - 1)
+                      WHEN r.job_id IS NULL AND starts_with(EXCLUDED.event, %(job_events)s)
+                      THEN EXCLUDED.failed_at
                  END
  WHERE EXCLUDED.delivery_id > r.delivery_id;
 
 -- name: due_redeliveries
-SELECT app_id, guid, delivery_id
+SELECT app_id, guid, delivery_id, attempts, event, job_id
   FROM webhook_redeliveries
  WHERE next_at <= %(now)s
  ORDER BY delivery_id
  LIMIT %(most)s;
+
+-- name: looked_into
+-- Before they are asked for: what is known of a delivery stays known, whatever becomes of that.
+UPDATE webhook_redeliveries AS r
+   SET job_id = COALESCE(d.job_id, r.job_id),
+       next_at = CASE WHEN r.attempts < %(attempts)s THEN r.next_at END
+  FROM jsonb_to_recordset(%(deliveries)s) AS d(app_id bigint, guid text, job_id bigint)
+ WHERE r.app_id = d.app_id AND r.guid = d.guid;
 
 -- name: redelivered
 -- Asked for: due no more, unless it fails again.
