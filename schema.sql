@@ -195,6 +195,12 @@ CREATE INDEX IF NOT EXISTS idx_install_events_state_of ON installation_events (i
     WHERE event LIKE 'installation%' OR event LIKE 'auth_attempt%';
 CREATE INDEX IF NOT EXISTS idx_install_events_name ON installation_events (lower(entity_name), id)
     WHERE event LIKE 'installation%' OR event LIKE 'auth_attempt%';
+-- The oldest, for what removes them: without an installation's state, which stays, and would be gone
+-- through each time; and what of that is over one day.
+CREATE INDEX IF NOT EXISTS idx_install_events_age  ON installation_events (received_at)
+    WHERE event NOT LIKE 'installation%' AND event NOT LIKE 'auth_attempt%';
+CREATE INDEX IF NOT EXISTS idx_install_events_over ON installation_events (received_at)
+    WHERE event = 'installation.deleted' OR event LIKE 'auth_attempt%';
 
 -- reconcile_runs and reconcile_phases: what each run did --------------------------------------
 
@@ -319,6 +325,11 @@ ALTER TABLE webhook_redeliveries
     ADD COLUMN IF NOT EXISTS status_code     INTEGER;  -- that the last attempt was answered with
 
 CREATE INDEX IF NOT EXISTS idx_webhook_redeliveries_job ON webhook_redeliveries (job_id) WHERE job_id IS NOT NULL;
+-- What was not delivered of an installation, and of jobs that nobody knows yet: thousands, after a day away.
+CREATE INDEX IF NOT EXISTS idx_webhook_redeliveries_state ON webhook_redeliveries (installation_id, failed_at DESC)
+    WHERE event LIKE 'installation%';
+CREATE INDEX IF NOT EXISTS idx_webhook_redeliveries_unseen ON webhook_redeliveries (failed_at DESC)
+    WHERE job_id IS NULL AND event LIKE 'workflow_job%';
 
 -- Triggers ------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from .model import Json
 from .phases.context import OUTSIDE_ERRORS
 from .phases.demand_match import Planned, make_plan
 from .phases.outcome import Outcome
+from .phases.retention import old_rows
 from .phases.sync_workers.fleet import observe
 from .policy.health import Fate
 from .policy.plan import Plan
@@ -21,6 +22,7 @@ class Forecast:
 
     workers: list[Json] = field(default_factory=list)
     planned: Planned = field(default_factory=lambda: Planned(Plan([], {})))
+    remove: dict[str, int] = field(default_factory=dict)  # old rows, by what they are of
     problems: list[str] = field(default_factory=list)
 
     def document(self) -> Json:
@@ -39,6 +41,7 @@ class Forecast:
                 str(wait): count for wait, count in self.planned.waiting().items() if count
             },
             "pending_jobs": self.planned.pending,
+            "remove": {what: count for what, count in self.remove.items() if count},
             "problems": self.problems,
         }
 
@@ -54,6 +57,7 @@ class Forecast:
         ]
         waiting = self.planned.waiting()
         lines += [f"jobs that wait ({wait}): {count}" for wait, count in waiting.items() if count]
+        lines += [f"old {what} to remove: {count}" for what, count in self.remove.items() if count]
         lines += [f"problem: {problem}" for problem in self.problems]
         return "\n".join(lines) or "Nothing to do."
 
@@ -81,4 +85,5 @@ def dry_run(config: Config) -> Forecast:
             forecast.problems.append(f"no plan can be made: {error}")
         else:
             forecast.planned = planned
+        forecast.remove = old_rows(context).counts()
     return forecast

@@ -17,6 +17,7 @@ from .phases.demand_match import demand_match
 from .phases.missed_webhooks import missed_webhooks
 from .phases.outcome import Outcome
 from .phases.publish import publish
+from .phases.retention import RETENTION, retention
 from .phases.sync_jobs import sync_jobs
 from .phases.sync_workers import sync_workers
 from .store.runs import PhaseRecord, Totals
@@ -24,6 +25,7 @@ from .store.runs import PhaseRecord, Totals
 Phase = Callable[[Context], Outcome]
 Sleep = Callable[[float], None]
 PUBLISH = "publish"
+AFTER_THE_WORK = (RETENTION, PUBLISH)
 
 
 @dataclass(slots=True)
@@ -39,10 +41,10 @@ class RunReport:
     @property
     def status(self) -> str:
         """As in reconcile_runs: partial if some item or phase failed. That nothing could be done is
-        no better for having been published."""
+        no better for having been published, or for what is old having gone."""
         if all(phase.success for phase in self.phases):
             return "completed"
-        worked = any(phase.success for phase in self.phases if phase.phase != PUBLISH)
+        worked = any(phase.success for phase in self.phases if phase.phase not in AFTER_THE_WORK)
         return "partial" if worked else "failed"
 
     @property
@@ -72,6 +74,7 @@ def phases(config: Config) -> tuple[tuple[str, Phase], ...]:
         ("sync_workers", sync_workers),
         ("demand_match", demand_match),
         ("missed_webhooks", lambda context: missed_webhooks(context, app_ids)),
+        (RETENTION, retention),
     )
     if publisher is None:
         return work

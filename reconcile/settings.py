@@ -1,4 +1,5 @@
-"""What RUNNERS_CONFIG can say, with the defaults of what it leaves out. Times are in seconds.
+"""What RUNNERS_CONFIG can say, with the defaults of what it leaves out. Times are in seconds unless
+their name says days.
 
 Everything here is data; `settings_file.py` reads it from TOML and refuses what does not fit.
 """
@@ -61,6 +62,16 @@ class RunLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """How long what is over is kept, in days; 0 is for ever."""
+
+    events_days: int = 365  # the log of webhooks
+    history_days: int = 365  # jobs and workers
+    runs_days: int = 30  # the record of runs: thousands a day, and the log has them too
+    batch: int = 1000  # rows that one statement removes at most
+
+
+@dataclass(frozen=True, slots=True)
 class RunnerGroup:
     """Of the group that organizations' runners are in. None: closed to public repositories when
     it is made, and left as its organization sets it later."""
@@ -92,6 +103,7 @@ class Settings:
     back_off: BackOff = BackOff()
     github: GitHubBudget = GitHubBudget()
     run: RunLimits = RunLimits()
+    retention: Retention = Retention()
     runner_group: RunnerGroup = RunnerGroup()
 
     def cap(self, entity_id: int) -> int:

@@ -23,9 +23,10 @@ class Range:
     low: float
     high: float
     words: str
+    or_zero: bool = False  # which then means something else than a small number
 
     def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
+        return self.low <= value <= self.high or (self.or_zero and value == 0)
 
 
 POINTS_OF_A_WRITE = 5
@@ -36,6 +37,9 @@ WORKERS = Range(0, 1_000_000, "a whole number from 0 to 1000000")
 AT_ONCE = Range(1, 100, "a whole number from 1 to 100")
 SHARE = Range(0.001, 1, "a number above 0 and at most 1")
 PART = Range(0, 0.999, "a number from 0 to below 1")
+# A week at least: webhooks are redelivered for three days, and whoever looks into something needs
+# what led to it.
+DAYS = Range(7, 36_500, "a whole number of days from 7 to 36500, or 0 (for ever)", or_zero=True)
 
 # What differs from the rule of its type (a number is seconds, a whole number is a count).
 RANGES = {
@@ -54,6 +58,10 @@ RANGES = {
     "run.lock_timeout": DAY,
     "run.statement_timeout": DAY,
     "run.redelivery_attempts": Range(0, 100, "a whole number from 0 to 100"),
+    "retention.events_days": DAYS,
+    "retention.history_days": DAYS,
+    "retention.runs_days": DAYS,
+    "retention.batch": Range(1, 100_000, "a whole number from 1 to 100000"),
 }
 
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")

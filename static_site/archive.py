@@ -26,7 +26,11 @@ PART = 1000  # rows
 REFRESH_EVERY = timedelta(minutes=5)  # if there is nothing else to do, else
 REFRESH_AT_LAST = timedelta(minutes=10)
 SETTLED_AFTER = timedelta(hours=1)  # a day's end, if all its rows are at theirs
+REMOVED_AFTER = timedelta(
+    days=7
+)  # a day's end, at the earliest: for so long all its rows are there
 AUDITED_WORKERS = 20
+TELLING_OF_EACH_OTHER: set[ListName] = {"jobs", "workers"}
 
 
 class ArchivePages:
@@ -143,33 +147,46 @@ class ArchivePages:
         self._uploader.stored |= there
         with self._reader.one_moment():
             counts = {name: self._reader.count(name, day) for name in LISTS}
-            if self._was_more(day, counts):
-                return
+            rows = {name: counts[name][0] for name in LISTS}
+            kept = self._kept(day, rows, there)
             over = self._now >= span(day)[1] + SETTLED_AFTER
             settled = over and not any(active for _, active in counts.values())
             for name in LISTS:
-                self._make_list(folder, name, day, counts[name][0], settled, waits)
-        for left_over in left_over_parts(folder, there, counts):
+                if name not in kept:
+                    self._make_list(folder, name, day, rows[name], settled, waits)
+        rows |= kept
+        for left_over in left_over_parts(folder, there, rows):
             self._uploader.remove(left_over)
         entry: DayEntry = {
             "day": day.isoformat(),
             "settled": settled,
-            "jobs": _count(counts["jobs"][0]),
-            "workers": _count(counts["workers"][0]),
-            "runs": _count(counts["runs"][0]),
+            "jobs": _count(rows["jobs"]),
+            "workers": _count(rows["workers"]),
+            "runs": _count(rows["runs"]),
         }
         if self._days.get(day) != entry:
             self._days[day] = entry
             self._changed = True
 
-    def _was_more(self, day: date, counts: Mapping[ListName, tuple[int, int]]) -> bool:
-        """What was removed from the database stays published."""
+    def _kept(
+        self, day: date, rows: Mapping[ListName, int], there: Iterable[str]
+    ) -> dict[ListName, int]:
+        """The lists that are left as they were published, and how many rows they have: what was
+        removed from the database since stays."""
         known = self._days.get(day)
-        return (
-            known is not None
-            and known["settled"]
-            and any(counts[name][0] < known[name]["rows"] for name in LISTS)
-        )
+        if known is None:
+            return {}
+        if not known["settled"] and self._now < span(day)[1] + REMOVED_AFTER:
+            return {}
+        shorter = {name for name in LISTS if rows[name] < known[name]["rows"]}
+        if shorter & TELLING_OF_EACH_OTHER:
+            shorter |= TELLING_OF_EACH_OTHER
+        found = set(there)
+        return {
+            name: known[name]["rows"]
+            for name in shorter
+            if found.issuperset(_paths_of(known, name))
+        }
 
     def _make_list(
         self, folder: str, name: ListName, day: date, rows: int, settled: bool, waits: Waits
@@ -233,14 +250,12 @@ class ArchivePages:
         self._memory.archive.audited_worker = "" if whole_round else names[-1]
 
 
-def left_over_parts(
-    folder: str, there: Iterable[str], counts: Mapping[ListName, tuple[int, int]]
-) -> list[str]:
+def left_over_parts(folder: str, there: Iterable[str], rows: Mapping[ListName, int]) -> list[str]:
     """Of lists of that day that have become shorter: the database is an older state of itself."""
     wanted = {
         folder + page_name(name, number)
         for name in LISTS
-        for number in range(1, _pages(counts[name][0]) + 1)
+        for number in range(1, _pages(rows[name]) + 1)
     }
     return sorted({path.rpartition(".")[0] for path in there} - wanted)
 
@@ -255,9 +270,12 @@ def _count(rows: int) -> DayCount:
 
 
 def paths_of(entry: DayEntry) -> set[str]:
+    return {path for name in LISTS for path in _paths_of(entry, name)}
+
+
+def _paths_of(entry: DayEntry, name: ListName) -> set[str]:
     return {
         f"days/{entry['day']}/{page_name(name, number)}.{extension}"
-        for name in LISTS
         for number in range(1, entry[name]["pages"] + 1)
         for extension in EXTENSIONS
     }

@@ -43,12 +43,13 @@ def cut(newest_first: Sequence[Any], cuts: Sequence[Place]) -> list[list[Any]]:
 
 
 def are_due(newest_first: Sequence[Any], cuts: Sequence[Place] | None) -> bool:
-    """Whether the pages are to be cut anew: none are known, more came than could be passed on, or
-    the newest rows are gone, and this is another database or an older state of it."""
+    """Whether the pages are to be cut anew: none are known, more came than could be passed on, the
+    newest rows are gone, and this is another database or an older state of it, or the oldest, which
+    were not to be kept for so long."""
     if cuts is None or len(newest_first) >= MOST_ROWS:
         return True
     pages = cut(newest_first, cuts)
-    if newest_first and not pages[0]:
+    if len(pages) > 1 and not (pages[0] and pages[-1]):
         return True
     return max(map(len, pages)) >= LONGEST
 

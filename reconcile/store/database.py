@@ -53,6 +53,19 @@ class Database:
         with _translated(name), self._connection.cursor(row_factory=args_row(row)) as cursor:
             return cursor.execute(QUERIES[name], parameters).fetchall()
 
+    def read(self, query: bytes, parameters: Parameters) -> list[tuple[Any, ...]]:
+        """A statement that somebody else brings: the trace's."""
+        self._count()
+        with _translated("trace"):
+            return self._connection.execute(query, parameters).fetchall()
+
+    @contextlib.contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Whatever is read within agrees with itself."""
+        with self.transaction():
+            self.execute("one_moment")
+            yield
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing; inside another one, a savepoint."""

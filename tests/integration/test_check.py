@@ -95,7 +95,7 @@ def test_database_that_cannot_be_reached(place: Checked) -> None:
 @pytest.mark.parametrize(
     ("broken", "difference"),
     [
-        ("ALTER TABLE workers DROP COLUMN k8s_node", "table workers has no column k8s_node"),
+        ("ALTER TABLE workers DROP COLUMN k8s_image", "table workers has no column k8s_image"),
         ("DROP TABLE installation_events", "table installation_events is missing"),
         ("DROP INDEX idx_jobs_active", "index idx_jobs_active is missing"),
         ("DROP TRIGGER jobs_notify_queue_event ON jobs", "trigger jobs_notify_queue_event is"),

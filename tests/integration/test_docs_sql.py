@@ -74,7 +74,7 @@ VALUES ('webhook', 'workflow_job.queued', 'job_stored', {INSTALLATION}, 1, 'Orga
 INSERT INTO prod.reconcile_runs (started_at, completed_at, status) VALUES (now(), now(), 'partial');
 INSERT INTO prod.reconcile_phases (run_id, phase, success, error, elapsed_seconds)
 SELECT id, phase, false, 'TransientError: no answer', 1.5
-  FROM prod.reconcile_runs, unnest(ARRAY['demand_match', 'publish']) AS phase;
+  FROM prod.reconcile_runs, unnest(ARRAY['demand_match', 'retention', 'publish']) AS phase;
 
 INSERT INTO prod.demand_back_off
 VALUES ({ENTITY}, '', '["ubuntu-24.04-riscv"]', 5, 'pod_failed', now(),

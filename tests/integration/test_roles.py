@@ -21,7 +21,18 @@ EVENT = (
 RUN = "INSERT INTO reconcile_runs (started_at) VALUES (now())"
 
 ALLOWED = {
-    "webhook_fn": [JOB, EVENT, "UPDATE jobs SET status = 'running' WHERE job_id = 1"],
+    "webhook_fn": [
+        JOB,
+        EVENT,
+        "UPDATE jobs SET status = 'running' WHERE job_id = 1",
+        "SELECT * FROM jobs",
+        "SELECT * FROM installation_events",
+        "SELECT * FROM workers_told",
+        "SELECT * FROM reconcile_runs JOIN reconcile_phases ON run_id = reconcile_runs.id",
+        "SELECT * FROM demand_back_off",
+        "SELECT * FROM demand_waits",
+        "SELECT key, auth_failure FROM github_credentials",
+    ],
     "reconcile": [
         "SELECT * FROM jobs",
         "UPDATE jobs SET status = 'failed', failure_info = '{}'",
@@ -35,6 +46,10 @@ ALLOWED = {
         "SELECT * FROM reconcile_phases",
         "DELETE FROM github_polls",
         "DELETE FROM demand_waits",
+        "DELETE FROM jobs WHERE created_at < now()",
+        "DELETE FROM workers WHERE completed_at < now()",
+        "DELETE FROM reconcile_runs WHERE started_at < now()",
+        "DELETE FROM installation_events WHERE received_at < now()",
         "LISTEN prod_queue_event",
         "SELECT pg_advisory_lock(1)",
     ],
@@ -42,13 +57,12 @@ ALLOWED = {
 
 FORBIDDEN = {
     "webhook_fn": [
-        "SELECT * FROM jobs",
         "SELECT * FROM workers",
-        "SELECT * FROM installation_events",
-        "SELECT * FROM reconcile_runs",
+        "SELECT failure_info FROM workers",
         "SELECT token FROM github_credentials",
-        "SELECT * FROM demand_back_off",
-        "SELECT * FROM demand_waits",
+        "SELECT * FROM github_polls",
+        "SELECT * FROM github_scopes",
+        "UPDATE demand_back_off SET retry_at = now()",
         "DELETE FROM jobs",
         "DELETE FROM installation_events",
         "UPDATE installation_events SET outcome = 'x'",
@@ -65,10 +79,7 @@ FORBIDDEN = {
     ],
     "reconcile": [
         JOB,
-        "DELETE FROM jobs",
-        "DELETE FROM workers",
-        "DELETE FROM reconcile_runs",
-        "DELETE FROM installation_events",
+        "DELETE FROM reconcile_phases",
         "UPDATE installation_events SET outcome = 'x'",
         "TRUNCATE workers",
         "DROP TABLE workers",

@@ -1,12 +1,13 @@
 """Days: complete, made once, and the same cost however many there are."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from static_site import archive
 from static_site.errors import PublishError
-from tests.published_site import Bucket, Faulty, Site, at, pages
+from tests.published_site import Bucket, Directory, Faulty, Site, at, pages
 from tests.site_history import add_history
 from tests.site_rows import NOW, ago
 
@@ -272,6 +273,92 @@ def test_history_that_was_removed_from_the_database_stays_published(old: Site) -
         for path in files(number):
             assert after[path] == before[path]
     assert [each["day"] for each in old.document("days.json")["days"]][-1] == day(9)
+
+
+def all_lists_of(number: int, site: Site) -> dict[str, bytes]:
+    return {path: site.place.read(path) for path in files(number)}
+
+
+def test_removing_history_makes_nothing_to_be_published(old: Site) -> None:
+    old.later(minutes=11).publish()
+    for table in ("jobs", "workers", "reconcile_runs"):
+        old.rows.database.execute(f"DELETE FROM {table} WHERE created_at < %s", ago(days=8))
+    seen = set().union(*(old.later(minutes=11).uploads() for _ in range(4)))
+    assert not {path for path in seen if path.startswith(("days", "workers/"))}
+
+
+def test_day_that_lost_its_runs_only_is_looked_after_in_all_else(site: Site) -> None:
+    """They are kept for less long than jobs."""
+    site.rows.ended_job(ended=ago(days=9))
+    site.rows.run(started_at=ago(days=9))
+    site.publish()
+    before = all_lists_of(9, site)
+    site.rows.database.execute("DELETE FROM reconcile_runs")
+    site.publish(from_scratch=True)
+    assert all_lists_of(9, site) == before
+    site.place.delete(f"days/{day(9)}/jobs.json")
+    for _ in range(3):
+        site.later(minutes=11).publish()
+    assert all_lists_of(9, site) == before
+    assert site.document("days.json")["days"][-1]["runs"] == {"rows": 1, "pages": 1}
+
+
+def test_old_day_on_which_a_job_still_goes_on_keeps_the_rows_that_went(file_site: Site) -> None:
+    """It never settled. What is left of it in the database is less than what was published."""
+    site = file_site
+    waiting = site.rows.job(created_at=ago(days=9))
+    site.rows.ended_job(ended=ago(days=9, hours=1))
+    site.rows.run(started_at=ago(days=9))
+    site.publish()
+    before = all_lists_of(9, site)
+    site.rows.database.execute("DELETE FROM jobs WHERE status = 'completed'")
+    site.rows.database.execute("DELETE FROM reconcile_runs")
+    site.later(minutes=11).publish()
+    assert all_lists_of(9, site) == before
+    site.rows.update("jobs", "job_id", waiting, status="completed", completed_at=NOW)
+    site.later(minutes=11).publish()
+    listed = site.document("days.json")["days"][-1]
+    assert (listed["settled"], listed["jobs"]["rows"], listed["runs"]["rows"]) == (True, 2, 1)
+    assert all_lists_of(9, site).keys() == before.keys()
+    for name in ("jobs", "runs"):
+        assert len(site.rows_of(f"days/{day(9)}/{name}.json")) == listed[name]["rows"]
+
+
+def test_a_restored_database_is_shown_as_it_is_for_a_week(file_site: Site) -> None:
+    """Before that nothing is removed for being old: what is missing is not known to have been."""
+    site = file_site
+    site.rows.job(created_at=ago(days=6))
+    lost = site.rows.ended_job(ended=ago(days=6))
+    site.publish()
+    site.rows.database.execute("DELETE FROM jobs WHERE job_id = %s", lost)
+    site.later(minutes=11).publish()
+    assert len(site.rows_of(f"days/{day(12)}/jobs.json")) == 1
+
+
+def test_lost_file_of_a_day_that_is_gone_is_made_of_what_is_left_once(old: Site) -> None:
+    """And the list of days says so: it leads nowhere else."""
+    old.place.delete(f"days/{day(9)}/jobs.html")
+    old.rows.database.execute("DELETE FROM jobs WHERE created_at < %s", ago(days=8))
+    for _ in range(2):
+        old.later(minutes=11).publish()
+    listed = old.document("days.json")["days"][-1]
+    assert (listed["day"], listed["jobs"]["rows"], listed["workers"]["rows"]) == (day(9), 0, 1)
+    assert files(9) <= old.place.paths()
+    assert old.rows_of(f"days/{day(9)}/workers.json") != []
+    seen = set().union(*(old.later(minutes=11).uploads() for _ in range(4)))
+    assert not seen & files(9)
+
+
+def test_from_scratch_in_a_new_place_there_is_what_the_database_still_has(
+    old: Site, tmp_path: Path
+) -> None:
+    for table in ("jobs", "workers"):
+        old.rows.database.execute(f"DELETE FROM {table} WHERE created_at < %s", ago(days=8))
+    elsewhere = Site(old.rows, Directory(tmp_path / "elsewhere"))
+    elsewhere.publish(from_scratch=True)
+    assert list_of_days(elsewhere) == [day(18), day(17), day(16)]
+    assert not files(9) & elsewhere.place.paths()
+    assert list_of_days(old)[-1] == day(9), "there it stays"
 
 
 def test_runs_that_found_nothing_to_do_are_not_listed(file_site: Site) -> None:

@@ -125,14 +125,17 @@ def test_every_row_is_on_exactly_one_live_page(file_site: Site) -> None:
     assert len(shown) == len(set(shown)) == 1070
 
 
-def test_page_gone_from_a_list_that_became_shorter_is_deleted(file_site: Site) -> None:
+@pytest.mark.parametrize("remembered", [True, False])
+def test_page_gone_from_a_list_that_became_shorter_is_deleted(
+    file_site: Site, remembered: bool
+) -> None:
     site = file_site
     jobs = [site.rows.ended_job(ended=ago(minutes=2 * n)) for n in range(1, 131)]
     site.publish()
     assert "jobs.2.html" in site.place.paths()
     site.rows.database.execute("DELETE FROM jobs WHERE job_id <> %s", jobs[0])
-    site.later(15).publish()
-    site.place.delete("manifest.json")
+    if not remembered:
+        site.place.delete("manifest.json")
     assert set(site.later(15).publish().deleted) == pages("jobs.2")
 
 

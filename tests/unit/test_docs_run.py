@@ -5,6 +5,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 from reconcile import config, exit_codes, run
@@ -13,8 +14,10 @@ from reconcile.model import JobReason, Reason
 from reconcile.phases.sync_workers import STEPS
 from reconcile.policy.back_off import COUNTED
 from reconcile.policy.plan import Wait
+from reconcile.settings_file import DAYS
 from reconcile.store.fingerprint import SCHEMA_JSON
 from reconcile.store.runs import PhaseRecord, Totals
+from static_site import archive
 from tests.simulated import private_key
 
 ROOT = Path(__file__).parent.parent.parent
@@ -117,15 +120,25 @@ def test_every_table_is_documented() -> None:
     assert set(listed) == set(SCHEMA["tables"])
 
 
-def test_tables_that_a_run_may_delete_from_are_its_memory() -> None:
+def test_tables_that_a_run_may_delete_from_are_its_memory_and_history() -> None:
     deletable = {
         privilege.removeprefix("DELETE ")
         for privilege in SCHEMA["privileges"]
         if privilege.startswith("DELETE ")
     }
-    assert set(names(section("What is remembered between runs"))) == deletable
+    remembered = set(names(section("What is remembered between runs")))
+    kept = dict(rows(section("What is kept, and how long")))
+    assert remembered | set(kept) == deletable
     memory = re.findall(r"^\| `(\w+)` .* its memory \|$", DATABASE, flags=re.MULTILINE)
-    assert set(memory) == deletable
+    assert set(memory) == remembered
+    for row in kept.values():
+        assert re.match(r" `retention\.\w+_days` \|", row), "and for how long"
+
+
+def test_the_site_knows_from_when_on_rows_may_be_missing() -> None:
+    """Later, and it would publish what is left of a day; sooner, and it would not believe a
+    database that was restored."""
+    assert timedelta(days=DAYS.low) == archive.REMOVED_AFTER
 
 
 def test_settings_named_in_the_text_exist() -> None:
@@ -138,5 +151,7 @@ def test_settings_named_in_the_text_exist() -> None:
     }
     documents = [ROOT / "docs" / "run.md", *(ROOT / "docs" / "decisions").glob("*.md")]
     for document in documents:
-        named = set(re.findall(r"`((?:back_off|timeouts|github|run)\.\w+)`", document.read_text()))
-        assert named - {"run.md", "run.py"} <= known, document
+        named = set(
+            re.findall(r"`((?:back_off|timeouts|github|run|retention)\.\w+)`", document.read_text())
+        )
+        assert named - {"run.md", "run.py", "retention.cut_offs"} <= known, document

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reconcile.errors import ConfigError
-from reconcile.settings import EphemeralStorage, Pool, Scheduling, Settings
+from reconcile.settings import EphemeralStorage, Pool, Retention, Scheduling, Settings
 from reconcile.settings_file import RANGES, allowed_keys, load, size
 
 SECTIONS = {
@@ -51,6 +51,11 @@ parallel = 100
 [run]
 deadline = 60
 
+[retention]
+events_days = 7
+history_days = 0
+batch = 100000
+
 [runner_group]
 allows_public_repositories = true
 """
@@ -81,6 +86,9 @@ def test_every_section_is_read() -> None:
     assert (settings.back_off.jitter, settings.back_off.park_after) == (0, 3)
     assert (settings.github.points_per_minute, settings.github.parallel) == (0, 100)
     assert settings.run.deadline == 60
+    assert settings.retention == Retention(
+        events_days=7, history_days=0, runs_days=30, batch=100_000
+    )
     assert settings.runner_group.allows_public_repositories is True
 
 
@@ -159,6 +167,16 @@ def test_every_range_is_of_a_key_that_exists() -> None:
         ("[run]\nstatement_timeout = 2592000\n", "run.statement_timeout must be a positive number"),
         ("[run]\nlock_timeout = 86401\n", "run.lock_timeout must be a positive number of seconds"),
         ("[run]\ndeadline = 86401\n", "run.deadline must be a positive number of seconds, at most"),
+        *(
+            (
+                f"[retention]\n{key} = {value}\n",
+                f"retention.{key} must be a whole number of days from 7 to 36500, or 0 (for ever)",
+            )
+            for key in ("events_days", "history_days", "runs_days")
+            for value in ("1", "6", "36501", "7.5")
+        ),
+        ("[retention]\nbatch = 0\n", "retention.batch must be a whole number from 1 to 100000"),
+        ("[retention]\nbatch = 100001\n", "retention.batch must be a whole number from 1 to"),
         ("entities = []\n", "entities must be a table"),
         ("[entities]\n1 = 20\n", "entities.1 must be a table"),
         ("[entities.rise]\nmax_workers = 1\n", "entities.rise must be named by an account's id"),

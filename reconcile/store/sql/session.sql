@@ -13,6 +13,9 @@ SELECT set_config('search_path', %(schema)s, false),
        set_config('tcp_keepalives_interval', '10', false),
        set_config('tcp_keepalives_count', '3', false);
 
+-- name: one_moment
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+
 -- name: ping
 -- Whether the session, and the lock that it has, are still there.
 SELECT 1;
