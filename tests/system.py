@@ -26,6 +26,7 @@ from webhook_fn import http as function_http
 BOARD = "scw-em-rv1"
 TICK = 15
 PREFIX = "rise-riscv-runner-"
+TRACE_SECRET = "ask-and-it-shall-be-told"
 
 
 class Function:
@@ -65,9 +66,11 @@ class System:
         limits: Limits | None = None,
         time: SteppedTime | None = None,
         routes_file: Path | None = None,
+        staging_url: str | None = None,
     ) -> None:
         self.database = database
         self.routes = {"ROUTES_FILE": str(routes_file)} if routes_file else {}
+        self.staging = {"STAGING_URL": staging_url} if staging_url else {}
         self.world = World(time or SteppedTime(), seed=seed, limits=limits)
         self.toml = ""
         self.environment: dict[str, str] = {}
@@ -85,7 +88,9 @@ class System:
                 "GHAPP_WEBHOOK_SECRET": SECRET,
                 "GHAPP_ORG_ID": str(org_app.id),
                 "GHAPP_PERSONAL_ID": str(personal_app.id),
+                "TRACE_API_SECRET": TRACE_SECRET,
                 **self.routes,
+                **self.staging,
             },
             time.clock,
         )

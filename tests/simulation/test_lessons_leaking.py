@@ -315,7 +315,7 @@ def test_lesson_24_a_run_reads_no_history(s: System) -> None:
 
 
 @pytest.mark.parametrize("behaviour", [Behaviour.RUNS, Behaviour.CRASHES])
-def test_lesson_25_terminal_pods_stay_six_hours_and_their_rows_for_ever(
+def test_lesson_25_terminal_pods_stay_six_hours_and_their_rows_longer(
     s: System, behaviour: Behaviour
 ) -> None:
     s.boards(1)

@@ -272,6 +272,7 @@ def test_lesson_12_a_lock_that_is_not_to_be_had_fails_one_phase_and_not_the_othe
         "sync_workers": False,
         "demand_match": True,
         "missed_webhooks": True,
+        "retention": True,
     }
     assert "lock timeout" in (it.phase(report, "sync_workers").error or "")
     assert s.statuses() == (["completed"], ["running"])

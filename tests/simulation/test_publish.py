@@ -126,11 +126,16 @@ def test_everything_is_published_after_the_run_that_is_at_it(s: System) -> None:
         (False, False, "failed"),
     ],
 )
-def test_run_that_could_do_nothing_is_no_better_for_having_been_published(
+def test_run_that_could_do_nothing_is_no_better_for_what_it_did_after_the_work(
     work: bool, publishing: bool, status: str
 ) -> None:
     phases = [
         PhaseRecord(name, success, "", None, None, 0.1)
-        for name, success in (("sync_jobs", work), ("demand_match", work), ("publish", publishing))
+        for name, success in (
+            ("sync_jobs", work),
+            ("demand_match", work),
+            ("retention", publishing),
+            ("publish", publishing),
+        )
     ]
     assert RunReport(NOW, 1, phases).status == status

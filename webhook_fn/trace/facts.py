@@ -141,6 +141,20 @@ class FailedWorker:
 
 
 @dataclass(frozen=True, slots=True)
+class JobWorker:
+    """The runner that took the job."""
+
+    pod_name: str
+    status: str
+    reason: str | None
+    message: str | None
+    node: str | None
+    created_at: datetime
+    running_at: datetime | None
+    completed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Limit:
     """What GitHub allows an installation, or the App it is of, as a run last heard."""
 
@@ -205,10 +219,10 @@ class JobFacts:
     """Everything that is known of one job."""
 
     job_id: int
-    repository: str | None  # as the row, the log or whoever asks says
     job: JobRow | None
     events: tuple[JobEvent, ...]  # oldest first
     queue: Queue | None  # None of a job that does not wait, or of the past
     failures: tuple[FailedWorker, ...]  # of its demand while it waited, the latest first
+    worker: JobWorker | None
     runs: tuple[Run, ...]  # the latest first
     deliveries: DeliveryLog

@@ -8,7 +8,7 @@ from .facts import Event
 
 
 class Kind(StrEnum):
-    """In the order in which they are told: what explains the others comes before them."""
+    """What a finding is about, one slug each."""
 
     UNINSTALLED = "uninstalled"
     SUSPENDED = "suspended"
@@ -23,6 +23,7 @@ class Kind(StrEnum):
     JOB_OVER = "job_over"
     JOB_RUNNING = "job_running"
     NO_ACCESS = "no_access"
+    NOT_QUEUED_YET = "not_queued_yet"
     WEBHOOK_FAILED = "webhook_failed"
     WEBHOOK_NEVER_ARRIVED = "webhook_never_arrived"
     RECONCILER_STALE = "reconciler_stale"
@@ -35,6 +36,7 @@ class Kind(StrEnum):
     NOT_PLANNED_YET = "not_planned_yet"
     GIVEN_UP = "given_up"
     NOTHING_WRONG = "nothing_wrong"
+    NOTHING_KNOWN = "nothing_known"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 from .facts import Json
 from .finding import Finding
 from .state import Account
+from .words import stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Trace:
             "job": self.job,
             "account": self.account.document() if self.account else None,
             "timeline": [_entry(each) for each in self.timeline],
+            "older": self.older,
             "notes": list(self.notes),
         }
 
@@ -74,4 +76,4 @@ def _each(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _time(moment: datetime | None) -> str | None:
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z") if moment else None
+    return stamp(moment) if moment else None
