@@ -16,13 +16,19 @@ from webhook_fn import app
 @dataclass(frozen=True)
 class Answer:
     status: int
-    body: dict[str, str]
+    text: str
     headers: dict[str, str]
+
+    @property
+    def body(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(self.text)
+        return document
 
     @property
     def outcome(self) -> str:
         assert self.status == 200, self
-        return self.body["outcome"]
+        outcome: str = self.body["outcome"]
+        return outcome
 
 
 def environment(database_url: str) -> dict[str, str]:
@@ -55,10 +61,23 @@ class Function:
     def call(self, event: Any) -> Answer:
         result = app.handler(event, None)
         assert set(result) == {"statusCode", "headers", "body"}
-        return Answer(result["statusCode"], json.loads(result["body"]), result["headers"])
+        return Answer(result["statusCode"], result["body"], result["headers"])
 
     def post(self, body: bytes, headers: dict[str, str], **options: Any) -> Answer:
         return self.call(github.lambda_event(body, headers, **options))
+
+    def get(
+        self,
+        path: str,
+        query: str = "",
+        *,
+        token: str | None = None,
+        method: str = "GET",
+        **headers: str,
+    ) -> Answer:
+        if token is not None:
+            headers["authorization"] = f"Bearer {token}"
+        return self.call(github.lambda_event(b"", headers, method=method, path=path, query=query))
 
     def deliver(
         self, event: str, payload: github.Payload, app_id: int = github.ORG_APP, **options: Any

@@ -184,6 +184,7 @@ def lambda_event(
     *,
     method: str = "POST",
     path: str = "/",
+    query: str = "",
     encoded: bool = False,
 ) -> Payload:
     """A function URL's event, payload format 2.0."""
@@ -191,7 +192,7 @@ def lambda_event(
         "version": "2.0",
         "routeKey": "$default",
         "rawPath": path,
-        "rawQueryString": "",
+        "rawQueryString": query,
         "headers": headers,
         "requestContext": {
             "accountId": "anonymous",

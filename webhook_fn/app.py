@@ -3,11 +3,11 @@
 import base64
 import binascii
 import functools
-import json
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote
 
 from . import config, log
 from .http import BODY_LIMIT, Request, RequestError, Response, malformed, too_large
@@ -59,13 +59,15 @@ def read_event(event: Any) -> Request:
         method, path = http["method"], event["rawPath"]
         headers = event.get("headers") or {}
         body = event.get("body") or ""
+        query = event.get("rawQueryString") or ""
         encoded = event.get("isBase64Encoded", False)
         names = {name.lower(): value for name, value in headers.items()}
     except (AttributeError, KeyError, TypeError):
         raise malformed("This is not a function URL event of format 2.0.") from None
-    if not all(isinstance(text, str) for text in (method, path, body, *names.values())):
+    if not all(isinstance(text, str) for text in (method, path, query, body, *names.values())):
         raise malformed("This is not a function URL event of format 2.0.")
-    return Request(method, path, names, functools.partial(_decode, body, bool(encoded)))
+    read_body = functools.partial(_decode, body, bool(encoded))
+    return Request(method, unquote(path), names, read_body, query)
 
 
 def _decode(body: str, encoded: bool) -> bytes:
@@ -81,6 +83,6 @@ def _decode(body: str, encoded: bool) -> bytes:
 def write_response(response: Response) -> dict[str, Any]:
     return {
         "statusCode": response.status,
-        "headers": {"content-type": "application/json", **response.headers},
-        "body": json.dumps(response.body),
+        "headers": response.all_headers(),
+        "body": "" if response.bare else response.content(),
     }

@@ -45,6 +45,7 @@ class Config:
     apps: Apps
     routes: routes.Routes
     staging_url: str | None
+    trace_secret: bytes | None  # without it there is no trace to ask for
 
     @property
     def proxying(self) -> bool:
@@ -77,6 +78,9 @@ def from_environment(environ: Mapping[str, str]) -> Config:
         staging_url = read("STAGING_URL", _http_url)
     elif environment == "prod" and table is not None and table.staging_entities.members:
         faults.append("STAGING_URL is not set, but ROUTES_FILE lists staging_entities")
+    trace = None
+    if environ.get("TRACE_API_SECRET"):
+        trace = read("TRACE_API_SECRET", _trace_secret)
     if organization is not None and organization == personal:
         faults.append("GHAPP_ORG_ID and GHAPP_PERSONAL_ID are the same App")
     if (
@@ -89,7 +93,8 @@ def from_environment(environ: Mapping[str, str]) -> Config:
         or table is None
     ):
         raise ConfigError("Cannot start: " + "; ".join(faults) + ".")
-    return Config(environment, conninfo, secret, Apps(organization, personal), table, staging_url)
+    apps = Apps(organization, personal)
+    return Config(environment, conninfo, secret, apps, table, staging_url, trace)
 
 
 def _conninfo(value: str) -> str:
@@ -131,6 +136,13 @@ def routes_table(value: str) -> routes.Routes:
         return routes.load(Path(value))
     except routes.RoutesError as error:
         raise ValueError(str(error)) from error
+
+
+def _trace_secret(value: str) -> bytes:
+    """As a header can carry it; an end of line, as a file's text has, never could be sent."""
+    if not re.fullmatch(r"[!-~]{16,}", value):
+        raise ValueError("must be 16 or more printable ASCII characters without white space")
+    return value.encode()
 
 
 def _http_url(value: str) -> str:

@@ -66,3 +66,11 @@ SELECT set_config('search_path', %(schema)s, false),
 -- name: ping
 -- Whether the database answers.
 SELECT 1;
+
+-- name: begin_reading
+-- All that is read until the end is of one moment.
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+
+-- name: end_reading
+-- Nothing was written. After a ROLLBACK psycopg would forget the statements it has prepared.
+COMMIT;

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import psycopg
@@ -18,12 +18,27 @@ from .events import (
     decide,
     read_delivery,
 )
-from .http import BODY_LIMIT, Request, RequestError, Response, too_large
+from .http import (
+    BODY_LIMIT,
+    Request,
+    RequestError,
+    Response,
+    check_method,
+    no_such_path,
+    too_large,
+)
 from .job import PROGRESS, Status
 from .payload import trim
 from .store import Store
 
-ROUTES = {"/": "POST", "/webhook": "POST", "/health": "GET"}
+ROUTES = {
+    "/": "POST",
+    "/webhook": "POST",
+    "/health": "GET",
+    "/setup/org": "GET",
+    "/setup/personal": "GET",
+}
+TRACES = "/trace/"  # Whatever begins so, if there is a secret for it.
 
 MARKED = {
     Status.RUNNING: Outcome.JOB_MARKED_RUNNING,
@@ -34,6 +49,8 @@ ALREADY = {
     Status.COMPLETED: Outcome.JOB_ALREADY_COMPLETED,
     Status.FAILED: Outcome.JOB_ALREADY_FAILED,
 }
+UNWRITTEN = Response(500, {"error": "The database could not be written."})
+UNREAD = Response(503, {"error": "The database could not be read."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +70,47 @@ class Receiver:
             response = error.response
         except psycopg.Error as error:
             _log_database_error(error)
-            response = Response(500, {"error": "The database could not be written."})
+            response = UNWRITTEN if request.method == "POST" else UNREAD
+        if request.method == "HEAD":
+            response = replace(response, bare=True)
+        # Of what is read nothing is logged but a refusal, and of the URL the path alone.
+        posted = request.method == "POST"
+        said = response.body if posted else {"error": response.body.get("error")}
         log.emit(
             "request",
             method=request.method[:16],
             path=request.path[:256],
             status=response.status,
             delivery=delivery_id or None,
-            github_event=response.body.get("event"),
-            outcome=response.body.get("outcome"),
-            error=response.body.get("error"),
+            github_event=said.get("event"),
+            outcome=said.get("outcome"),
+            error=said.get("error"),
             milliseconds=round((time.perf_counter() - started) * 1000, 2),
         )
         return response
 
     def _route(self, request: Request) -> Response:
+        secret = self.config.trace_secret
+        if request.path.startswith(TRACES) and secret is not None:
+            from . import asking  # A cold start for a webhook should not pay for it.
+
+            return asking.respond(request, secret, self.config, self.store, self.clock())
         method = ROUTES.get(request.path)
         if method is None:
-            raise RequestError(404, "There is nothing at this path.")
-        if request.method != method:
-            raise RequestError(405, f"This path takes {method}.", {"allow": method})
+            raise no_such_path()
+        check_method(request, method)
+        if request.path.startswith("/setup/"):
+            return self._setup(request)
         return self._health() if method == "GET" else self._receive(request)
+
+    def _setup(self, request: Request) -> Response:
+        from . import setup  # Nor for this.
+
+        try:
+            return setup.respond(request, self.config, self.store, self.clock())
+        except psycopg.Error as error:
+            _log_database_error(error)
+            return setup.unavailable(request, self.config)
 
     def _health(self) -> Response:
         try:

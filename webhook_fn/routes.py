@@ -38,9 +38,13 @@ class Route:
     entities: Accounts = Accounts()
     repositories: frozenset[str] = frozenset()  # lower case, `owner/name`
 
+    @property
+    def is_limited(self) -> bool:
+        return bool(self.entities.members or self.repositories)
+
     def serves(self, entity_id: int, entity_name: str | None, repository: str) -> bool:
         """A limited route serves a job of a listed entity or of a listed repository."""
-        if not self.entities.members and not self.repositories:
+        if not self.is_limited:
             return True
         return (
             self.entities.include(entity_id, entity_name) or repository.lower() in self.repositories

@@ -1,7 +1,10 @@
 """The rows. One connection, kept across invocations and re-opened when it died."""
 
+import contextlib
 import json
 import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,10 +13,15 @@ from typing import Any
 import psycopg
 
 from .events import Delivery, Outcome
+from .http import RequestError
 from .job import Job, Status
 from .routes import Route
 
 ENTITY_TYPES = frozenset({"Organization", "User"})  # entity_type_enum
+# No statement of a reading begins later. With the last one's own time it ends before Lambda does.
+READING_SECONDS = 3
+
+Row = tuple[Any, ...]
 
 
 def load_queries(path: Path) -> dict[str, bytes]:
@@ -28,56 +36,88 @@ def load_queries(path: Path) -> dict[str, bytes]:
 QUERIES = load_queries(Path(__file__).with_name("queries.sql"))
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One moment of the database."""
+
+    connection: psycopg.Connection[Row]
+    until: float  # by the monotonic clock
+
+    def read(self, query: bytes, parameters: Mapping[str, Any]) -> Sequence[Row]:
+        if time.monotonic() > self.until:
+            raise RequestError(503, "The database takes too long to answer this.")
+        return self.connection.execute(query, parameters).fetchall()
+
+
 @dataclass(slots=True)
 class Store:
-    """Every statement is a transaction of its own. Not for more than one thread."""
+    """Every statement is a transaction of its own, but within a reading. Not for more than one
+    thread."""
 
     conninfo: str
     schema: str
     statement_timeout_seconds: int
-    _connection: psycopg.Connection[tuple[Any, ...]] | None = None
+    _connection: psycopg.Connection[Row] | None = None
 
     def insert_job(self, job: Job, route: Route, now: datetime) -> bool:
         """Whether the job is new."""
-        row = self._execute("insert_job", job_parameters(job, route, now)).fetchone()
-        return row is not None
+        parameters = job_parameters(job, route, now)
+        return self._execute(QUERIES["insert_job"], parameters).fetchone() is not None
 
     def advance_job(self, job: Job, now: datetime) -> Status | None:
         """The status the job had before, or None if it is unknown."""
-        row = self._execute("advance_job", progress_parameters(job, now)).fetchone()
+        row = self._execute(QUERIES["advance_job"], progress_parameters(job, now)).fetchone()
         return None if row is None else Status(row[0])
 
     def append_event(
         self, delivery: Delivery, outcome: Outcome, payload: str, now: datetime
     ) -> None:
-        self._execute("append_event", event_parameters(delivery, outcome, payload, now))
+        parameters = event_parameters(delivery, outcome, payload, now)
+        self._execute(QUERIES["append_event"], parameters)
 
     def ping(self) -> None:
-        self._execute("ping", {})
+        self._execute(QUERIES["ping"], {})
+
+    def read(self, query: bytes, parameters: Mapping[str, Any]) -> Sequence[Row]:
+        return self._execute(query, parameters).fetchall()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """What is read within agrees with itself, and nothing can be written. A connection that
+        died before is noticed at the beginning."""
+        self._execute(QUERIES["begin_reading"], {})
+        connection = self._open()
+        try:
+            yield Reading(connection, time.monotonic() + READING_SECONDS)
+        finally:
+            try:
+                connection.execute(QUERIES["end_reading"])
+            except psycopg.Error:
+                self.close()  # It died, or was left in the middle of something.
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _execute(self, name: str, parameters: dict[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+    def _execute(self, query: bytes, parameters: Mapping[str, Any]) -> psycopg.Cursor[Row]:
         connection = self._open()
         try:
-            return connection.execute(QUERIES[name], parameters)
+            return connection.execute(query, parameters)
         except psycopg.OperationalError:
             if not connection.closed:
                 raise  # The database answered, with a no (a timeout, say).
         # The connection is dead, perhaps since long before this statement. All statements bear
         # being repeated: if only the answer was lost, after the commit, a job is unchanged and
         # an event is written twice, not never.
-        return self._open().execute(QUERIES[name], parameters)
+        return self._open().execute(query, parameters)
 
-    def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def _open(self) -> psycopg.Connection[Row]:
         if self._connection is None or self._connection.closed:
             self._connection = self._connect()
         return self._connection
 
-    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def _connect(self) -> psycopg.Connection[Row]:
         connection = psycopg.connect(self.conninfo, autocommit=True)
         try:
             connection.execute(

@@ -1,6 +1,5 @@
 """The same function as a WSGI application, for people without Lambda and for the demo."""
 
-import json
 import threading
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -39,8 +38,10 @@ def read_environ(environ: "WSGIEnvironment") -> Request:
         if name.startswith("HTTP_")
     }
     headers["content-type"] = environ.get("CONTENT_TYPE", "")
-    path = environ.get("PATH_INFO") or "/"
-    return Request(environ["REQUEST_METHOD"], path, headers, lambda: _read_body(environ))
+    # Decoded already, but to bytes, which WSGI writes as if they were Latin-1.
+    path = (environ.get("PATH_INFO") or "/").encode("latin-1").decode("utf-8", "replace")
+    query = environ.get("QUERY_STRING") or ""
+    return Request(environ["REQUEST_METHOD"], path, headers, lambda: _read_body(environ), query)
 
 
 def _read_body(environ: "WSGIEnvironment") -> bytes:
@@ -54,8 +55,8 @@ def _read_body(environ: "WSGIEnvironment") -> bytes:
 
 
 def _write(response: Response, start_response: "StartResponse") -> Iterable[bytes]:
-    body = json.dumps(response.body).encode()
-    headers = [("content-type", "application/json"), ("content-length", str(len(body)))]
+    content = response.content().encode()
+    headers = {**response.all_headers(), "content-length": str(len(content))}
     status = f"{response.status} {HTTPStatus(response.status).phrase}"
-    start_response(status, headers + list(response.headers.items()))
-    return [body]
+    start_response(status, list(headers.items()))
+    return [] if response.bare else [content]

@@ -37,6 +37,16 @@ def test_bundle_holds_psycopg_and_nothing_else_heavy(zipped: Path) -> None:
     assert zipped.stat().st_size < 10 * 1024 * 1024
 
 
+def test_bundle_holds_the_trace_and_every_statement(zipped: Path) -> None:
+    with zipfile.ZipFile(zipped) as archive:
+        there = set(archive.namelist())
+    package = bundle.ROOT / "webhook_fn"
+    wanted = [path for kind in ("*.py", "*.sql", "*.toml") for path in package.rglob(kind)]
+    names = {path.relative_to(bundle.ROOT).as_posix() for path in wanted}
+    assert "webhook_fn/trace/queries.sql" in names
+    assert names - there == set(bundle.NOT_FOR_LAMBDA)
+
+
 def test_same_inputs_give_the_same_bytes(zipped: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.zip"
     machine = sysconfig.get_platform().rpartition("-")[2]
@@ -44,7 +54,7 @@ def test_same_inputs_give_the_same_bytes(zipped: Path, tmp_path: Path) -> None:
     assert again.read_bytes() == zipped.read_bytes()
 
 
-def test_aws_runtime_client_runs_the_zip_and_a_row_is_written(
+def test_aws_runtime_client_runs_the_zip_and_a_row_is_written_and_traced(
     zipped: Path, tmp_path: Path, database: Database
 ) -> None:
     pytest.importorskip("awslambdaric", reason="AWS publishes its runtime client for Linux only")
@@ -55,14 +65,27 @@ def test_aws_runtime_client_runs_the_zip_and_a_row_is_written(
         archive.extractall(code)
     body = github.encode(github.WorkflowJob().payload("queued"))
     event = github.lambda_event(body, github.headers("workflow_job", body), encoded=True)
-    settings = environment(database.role_url("prod_webhook_fn"))
+    token = "a-token-of-24-characters"
+    settings = environment(database.role_url("prod_webhook_fn")) | {"TRACE_API_SECRET": token}
+    bearer = {"authorization": f"Bearer {token}"}
+    job = github.lambda_event(b"", bearer, method="GET", path="/trace/job/41000000001")
+    setup = github.lambda_event(b"", {}, method="GET", path="/setup/org", query="installation_id=1")
     with lambda_running(code, "webhook_fn.app.handler", settings, tmp_path) as runtime:
         first = runtime.invoke(event)
         second = runtime.invoke(event)
+        traced = runtime.invoke(job)
+        refused = runtime.invoke({**job, "headers": {}})
+        page = runtime.invoke(setup)
     assert (first["statusCode"], json.loads(first["body"])["outcome"]) == (200, "job_stored")
     assert json.loads(second["body"])["outcome"] == "job_already_exists"
     assert len(database.rows("SELECT * FROM jobs")) == 1
     assert len(database.rows("SELECT * FROM installation_events")) == 2
+    assert (traced["statusCode"], refused["statusCode"]) == (200, 401)
+    assert json.loads(traced["body"])["job"]["status"] == "pending"
+    assert (page["statusCode"], page["headers"]["content-type"]) == (
+        200,
+        "text/html; charset=utf-8",
+    )
 
 
 def test_own_routes_go_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

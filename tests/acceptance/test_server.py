@@ -40,6 +40,41 @@ def test_health_and_refusals_over_http(url: str, database: Database) -> None:
     assert database.rows("SELECT * FROM installation_events") == []
 
 
+def test_trace_over_http(database: Database) -> None:
+    token = "a-token-of-24-characters"
+    settings = environment(database.role_url("prod_webhook_fn")) | {"TRACE_API_SECRET": token}
+    with server(settings) as url:
+        body = github.encode(github.installation("created"))
+        headers = github.headers("installation", body)
+        assert requests.post(url, data=body, headers=headers, timeout=10).ok
+
+        bearer = {"Authorization": f"Bearer {token}"}
+        path = f"{url}/trace/entity/rise%70roject?limit=1&at="
+        answer = requests.get(f"{path}2026-03-02T10:00:00%2B01:00", headers=bearer, timeout=10)
+        assert answer.status_code == 404
+        answer = requests.get(path.removesuffix("&at="), headers=bearer, timeout=10)
+        assert answer.json()["account"]["name"] == "riseproject"
+        assert answer.headers["cache-control"] == "no-store"
+        head = requests.head(path.removesuffix("&at="), headers=bearer, timeout=10)
+        assert (head.status_code, head.content) == (200, b"")
+        assert int(head.headers["content-length"]) > 100
+        refused = requests.get(path, timeout=10)
+        assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+        for odd in ("/trace/entity/%ff", "/trace/entity/é", "/trace/entity/a%2Fb", "/trace/job/²"):
+            assert requests.get(url + odd, headers=bearer, timeout=10).status_code == 404
+
+
+def test_setup_page_over_http(url: str) -> None:
+    address = f"{url}/setup/org?installation_id=7001&setup_action=install"
+    answer = requests.get(address, timeout=10)
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["refresh"].endswith("looks=1")
+    assert answer.text.startswith("<!DOCTYPE html>")
+    head = requests.head(address, timeout=10)
+    assert head.headers["content-length"] == str(len(answer.content))
+    assert head.content == b""
+
+
 def test_body_over_the_limit_is_413_over_http(url: str) -> None:
     answer = requests.post(f"{url}/", data=b" " * (BODY_LIMIT + 2), timeout=30)
     assert answer.status_code == 413

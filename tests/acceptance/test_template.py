@@ -11,6 +11,7 @@ import yaml
 
 from static_site import headers
 from tools import bundle
+from webhook_fn.receiver import ROUTES
 
 TEMPLATE = Path(__file__).parent.parent.parent / "template.yaml"
 
@@ -71,6 +72,27 @@ def test_secrets_are_references(resources: dict[str, Any]) -> None:
         [reference] = variables[name].values()
         assert reference.startswith("{{resolve:secretsmanager:")
     assert all(isinstance(value, dict) for value in variables.values()), "nothing literal"
+
+
+def test_trace_is_deployed_only_on_request(resources: dict[str, Any]) -> None:
+    """Without it the secret need not have the key: CloudFormation resolves what it deploys."""
+    [function] = of_type(resources, "AWS::Serverless::Function")
+    condition, reference, otherwise = function["Environment"]["Variables"]["TRACE_API_SECRET"][
+        "!If"
+    ]
+    assert loaded("Conditions")[condition] == {"!Equals": [{"!Ref": "TraceApi"}, "true"]}
+    assert loaded("Parameters")["TraceApi"]["Default"] == "false"
+    assert reference["!Sub"].endswith(":SecretString:TRACE_API_SECRET}}")
+    assert otherwise == "", "as good as not set"
+
+
+def test_setup_urls_are_paths_of_the_function() -> None:
+    outputs = loaded("Outputs")
+    for name, path in (("OrgSetupUrl", "/setup/org"), ("PersonalSetupUrl", "/setup/personal")):
+        assert path in ROUTES
+        # The function's URL ends with a slash.
+        url = "${WebhookFunctionUrl.FunctionUrl}" + path.removeprefix("/")
+        assert outputs[name]["Value"] == {"!Sub": url}
 
 
 def test_lesson_22_function_holds_no_github_key_and_no_kubeconfig(

@@ -15,7 +15,7 @@ def refused(function: Function, answer: Answer, status: int) -> str:
     assert answer.status == status
     assert function.jobs() == []
     assert function.events() == []
-    sentence = answer.body["error"]
+    sentence: str = answer.body["error"]
     assert sentence.endswith(".")
     assert sentence.count(". ") == 0
     return sentence
@@ -233,7 +233,7 @@ def test_method_and_path_come_first(
     answer = function.call(body | {"rawPath": path, "requestContext": {"http": {"method": method}}})
     refused(function, answer, status)
     assert answer.headers.get("allow") == (
-        {"/health": "GET"}.get(path, "POST") if status == 405 else None
+        {"/health": "GET, HEAD"}.get(path, "POST") if status == 405 else None
     )
 
 
@@ -251,6 +251,7 @@ def test_size_comes_before_the_signature(function: Function) -> None:
         {"requestContext": {}},
         {"requestContext": {"http": "POST"}, "rawPath": "/"},
         {"requestContext": {"http": {"method": 1}}, "rawPath": "/"},
+        github.lambda_event(b"", {}) | {"rawQueryString": 1},
         github.lambda_event(b"", {}) | {"headers": ["a"]},
         github.lambda_event(b"", {}) | {"headers": {"a": 1}},
         github.lambda_event(b"", {}) | {"body": {"a": 1}},
@@ -261,6 +262,31 @@ def test_size_comes_before_the_signature(function: Function) -> None:
 )
 def test_what_is_no_function_url_event_is_400(function: Function, event: object) -> None:
     refused(function, function.call(event), 400)
+
+
+def test_event_without_a_query_is_one(function: Function) -> None:
+    event = github.lambda_event(b"", {}, method="GET", path="/health")
+    del event["rawQueryString"]
+    assert function.call(event).status == 200
+
+
+def test_path_is_decoded(function: Function) -> None:
+    """As a WSGI server does it."""
+    assert function.get("/%68ealth").status == 200
+    assert function.get("/health%00").status == 404
+
+
+def test_head_is_answered_as_get_without_a_body(function: Function) -> None:
+    answer = function.get("/health", method="HEAD")
+    assert (answer.status, answer.text) == (200, "")
+    assert answer.headers == function.get("/health").headers
+    assert function.get("/", method="HEAD").status == 405
+
+
+def test_no_answer_is_kept_or_taken_for_something_else(function: Function) -> None:
+    for answer in (function.get("/health"), function.get("/none"), function.post(b"", {})):
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_health_is_ok_while_the_database_answers(function: Function) -> None:

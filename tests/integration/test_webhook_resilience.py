@@ -99,7 +99,8 @@ def test_deliveries_from_many_connections_at_once_agree(function: Function) -> N
         mine = receivers.setdefault(threading.get_ident(), app.make_receiver(settings))
         body = github.encode(task[0].payload(task[1]))
         event = github.lambda_event(body, github.headers("workflow_job", body))
-        return app.respond(event, mine).body["outcome"]
+        outcome: str = app.respond(event, mine).body["outcome"]
+        return outcome
 
     with ThreadPoolExecutor(6) as pool:
         outcomes = Counter(pool.map(deliver, deliveries))

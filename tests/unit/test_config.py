@@ -17,6 +17,7 @@ def test_good_settings() -> None:
     assert config.environment == "prod"
     assert config.proxying
     assert config.staging_url is None
+    assert config.trace_secret is None
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -46,6 +47,11 @@ def test_all_missing_variables_are_named_at_once() -> None:
         ("POSTGRES_URL", "host=db port=5432,hunter2", "POSTGRES_URL must have a port from 1 to"),
         ("POSTGRES_URL", "host=db port=0", "POSTGRES_URL must have a port from 1 to 65535"),
         ("POSTGRES_URL", "host=db sslmode=hunter2", "POSTGRES_URL must have an sslmode that"),
+        ("TRACE_API_SECRET", "hunter2", "TRACE_API_SECRET must be 16 or more printable ASCII"),
+        ("TRACE_API_SECRET", "hunter2 " + "x" * 16, "TRACE_API_SECRET must be 16 or more"),
+        ("TRACE_API_SECRET", "hunter2" + "x" * 16 + "\n", "TRACE_API_SECRET must be 16 or more"),
+        ("TRACE_API_SECRET", "hunter2" + "é" * 16, "TRACE_API_SECRET must be 16 or more"),
+        ("TRACE_API_SECRET", "hunter2" + "\x7f" * 16, "TRACE_API_SECRET must be 16 or more"),
         ("ROUTES_FILE", "/nowhere.toml", "ROUTES_FILE /nowhere.toml cannot be read"),
         ("STAGING_URL", "staging.example", "STAGING_URL must be an http or https URL"),
         ("STAGING_URL", "ftp://staging.example", "STAGING_URL must be an http or https URL"),
@@ -60,6 +66,17 @@ def test_each_malformed_variable_is_named(name: str, value: str, sentence: str) 
         from_environment(GOOD | {name: value})
     assert sentence in str(refusal.value)
     assert "hunter2" not in str(refusal.value)
+
+
+def test_trace_has_a_secret_if_it_is_given() -> None:
+    secret = "0123456789abcde!"
+    assert from_environment(GOOD | {"TRACE_API_SECRET": secret}).trace_secret == secret.encode()
+    assert from_environment(GOOD | {"TRACE_API_SECRET": ""}).trace_secret is None
+
+
+def test_fault_of_the_trace_is_told_with_the_others() -> None:
+    with pytest.raises(ConfigError, match=r"GHAPP_ORG_ID .*; TRACE_API_SECRET must"):
+        from_environment(GOOD | {"GHAPP_ORG_ID": "", "TRACE_API_SECRET": "short"})
 
 
 def test_staging_entities_need_a_staging_url_in_prod_only(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from reconcile.sim.github import GitHub
 from reconcile.sim.github.deliveries import Mishap
 from reconcile.sim.timeline import SteppedTime
 from tests.function import environment
-from webhook_fn import config
+from webhook_fn import asking, config
 from webhook_fn.events import Outcome
 from webhook_fn.receiver import ROUTES
+from webhook_fn.trace import tracer
 
 ROOT = Path(__file__).parent.parent.parent
 WEBHOOK = (ROOT / "docs" / "webhook.md").read_text()
@@ -42,6 +43,15 @@ def test_every_setting_is_documented() -> None:
 def test_every_path_is_documented() -> None:
     for path, method in ROUTES.items():
         assert f"`{method} {path}`" in WEBHOOK
+
+
+def test_every_trace_is_documented_with_its_parameters() -> None:
+    rows = re.findall(r"^\| `/trace/(\w+)/\{\w+\}` \|[^|]*\|([^|]*)\|$", WEBHOOK, re.MULTILINE)
+    told = {kind: tuple(re.findall(r"`(\w+)`", names)) for kind, names in rows}
+    assert told == asking.PARAMETERS
+    every = {name for names in asking.PARAMETERS.values() for name in names}
+    assert every <= first_column("Trace")
+    assert f"1 to {asking.MOST}; {tracer.USUAL} if left out" in WEBHOOK
 
 
 def test_every_endpoint_of_the_simulators_is_documented() -> None:

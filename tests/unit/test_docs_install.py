@@ -24,8 +24,11 @@ from tests.documents import (
     parameters,
     value_exists,
 )
+from tests.function import environment
 from tests.unit.test_docs_configuration import github_permissions, settings_there
 from webhook_fn import routes
+from webhook_fn.config import from_environment
+from webhook_fn.receiver import ROUTES
 
 RELEASES = ("reconciler", "staging")
 NAMESPACE = "runners-system"
@@ -175,6 +178,24 @@ def test_the_functions_secret_has_the_keys_that_the_template_resolves() -> None:
     template = (ROOT / "template.yaml").read_text()
     [example] = INSTALL.blocks("json")
     assert set(json.loads(example)) == set(re.findall(r":SecretString:(\w+)\}", template))
+
+
+def test_setup_urls_are_paths_of_the_function_and_outputs_of_the_stack() -> None:
+    paths = set(re.findall(r"`https://webhook\.example(/setup/\w+)`", INSTALL.text))
+    assert paths == {path for path in ROUTES if path.startswith("/setup/")}
+    template = (ROOT / "template.yaml").read_text()
+    for output in re.findall(r"`(\w+SetupUrl)`", INSTALL.text):
+        assert f"  {output}:\n" in template
+
+
+def test_example_of_the_trace_secret_is_one() -> None:
+    [document] = INSTALL.blocks("json")
+    examples = {json.loads(document)["TRACE_API_SECRET"]}
+    for line in INSTALL.commands:
+        examples |= set(re.findall(r"^export TRACE_API_SECRET=(.*)$", line))
+    assert len(examples) == 1
+    settings = environment("postgresql://localhost/x") | {"TRACE_API_SECRET": examples.pop()}
+    assert from_environment(settings).trace_secret
 
 
 def test_options_of_the_server_exist() -> None:
