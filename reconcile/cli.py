@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 
-from . import config, log
+from . import config, log, trace_arguments
 from .errors import ConfigError, StoreError
 from .exit_codes import DONE, FAILED, INTERRUPTED, UNUSABLE
 
@@ -73,6 +73,15 @@ def _parser(*, demo: bool = False) -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="verify the settings and all they lead to")
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
     check.set_defaults(command=_check)
+    traced = commands.add_parser(
+        "trace",
+        help="why a job was not picked up, and what happened to an account",
+        description="Reads the event log and says in plain words what it shows, first the finding "
+        "that explains the others. Changes nothing. Exit codes: 0 answered, 1 nothing is known of "
+        "it, 2 it could not be asked.",
+    )
+    trace_arguments.add_arguments(traced)
+    traced.set_defaults(command=_trace)
     demonstrated = commands.add_parser(
         "demo", help="the whole system on this machine, with a simulated GitHub and cluster"
     )
@@ -81,6 +90,12 @@ def _parser(*, demo: bool = False) -> argparse.ArgumentParser:
 
         command.add_arguments(demonstrated)
     return parser
+
+
+def _trace(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from . import tracing
+
+    return tracing.main(config.for_trace(environ), trace_arguments.wanted(given), json=given.json)
 
 
 def _run(given: argparse.Namespace, environ: Mapping[str, str]) -> int:

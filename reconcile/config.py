@@ -91,6 +91,18 @@ class Config:
         return max(fitting, key=len, default="") == self.prefix
 
 
+@dataclass(frozen=True, slots=True)
+class TraceConfig:
+    """What it takes to ask the database, and nothing else: no key, and no way to the cluster."""
+
+    environment: str
+    conninfo: str = field(repr=False)
+    organization_id: int
+    personal_id: int
+    routes: Routes | None
+    clock: Clock = field(compare=False)
+
+
 class _Environment:
     """Reads variables, and keeps what is wrong with them and where they are from."""
 
@@ -192,6 +204,28 @@ def from_environment(environ: Mapping[str, str]) -> Config:
         routes=table,
         clock=simulated or clock.SystemClock(),
         sources=env.sources,
+    )
+
+
+def for_trace(environ: Mapping[str, str]) -> TraceConfig:
+    """Raises ConfigError, naming every variable at fault."""
+    env = _Environment(environ)
+    environment = env.read("RUNNERS_ENV", environment_name)
+    conninfo = env.read("POSTGRES_URL", _conninfo)
+    organization = env.read("GHAPP_ORG_ID", app_id)
+    personal = env.read("GHAPP_PERSONAL_ID", app_id)
+    table = env.read_file("ROUTES_FILE", routes_table)
+    simulated = env.read_optional("RUNNERS_CLOCK", _clock)
+    if (
+        env.faults
+        or environment is None
+        or conninfo is None
+        or organization is None
+        or personal is None
+    ):
+        raise ConfigError("Cannot start: " + "; ".join(env.faults) + ".")
+    return TraceConfig(
+        environment, conninfo, organization, personal, table, simulated or clock.SystemClock()
     )
 
 

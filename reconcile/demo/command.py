@@ -5,10 +5,11 @@ import contextlib
 import random
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from .. import exit_codes
+from .. import exit_codes, trace_arguments
 from ..errors import ConfigError
 from ..settings import Scheduling
 from .planning import command as planning
@@ -62,6 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     act = more.add_parser("act", help="do something to the demo that runs in another terminal")
     _add_act_arguments(act)
     act.set_defaults(command=_act, json=False)
+    trace = more.add_parser(
+        "trace", help="why a job of the demo is not picked up; without arguments, the oldest one's"
+    )
+    trace_arguments.add_arguments(trace, required=False)
+    trace.add_argument("--demo", help="which, if several are running: its process id")
+    trace.set_defaults(command=_trace)
     plan = more.add_parser("plan", help="what waits would have been with other boards, caps, order")
     planning.add_arguments(plan)
     plan.set_defaults(command=_plan)
@@ -119,6 +126,27 @@ def _act(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
         sys.stderr.write(f"{error}\n")
         return exit_codes.FAILED if isinstance(error, ActError) else exit_codes.UNUSABLE
     return exit_codes.DONE
+
+
+def _trace(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from .. import config, tracing
+    from .children import DemoError
+    from .control import settings
+    from .reading import AwayError, Reading
+
+    wanted = trace_arguments.wanted(given)
+    try:
+        read = config.for_trace(settings(environ, given.demo))
+        if (wanted.job, wanted.installation, wanted.entity, wanted.payload) == (None,) * 4:
+            with Reading.connect(read.conninfo) as reading:
+                wanted = replace(wanted, job=reading.oldest_waiting())
+    except (DemoError, AwayError) as error:
+        sys.stderr.write(f"{error}\n")
+        return exit_codes.UNUSABLE
+    if (wanted.job, wanted.installation, wanted.entity, wanted.payload) == (None,) * 4:
+        sys.stdout.write("No job waits at the moment: every one that came was picked up.\n")
+        return exit_codes.DONE
+    return tracing.main(read, wanted, json=given.json)
 
 
 def _span(text: str) -> float:

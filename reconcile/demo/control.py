@@ -20,6 +20,7 @@ from .stage import Stage
 
 LINE_LIMIT = 4096
 PATIENCE_SECONDS = 10
+SETTINGS = "settings"
 LONGEST_PLACE = 60  # A socket's path may have a hundred characters.
 
 
@@ -48,6 +49,15 @@ def ask(
     act: str, arguments: Sequence[str], environ: Mapping[str, str], demo: str | None = None
 ) -> str:
     """The other side: what was done, in a sentence. Raises DemoError, ActError."""
+    return str(_ask({"act": act, "arguments": list(arguments)}, environ, demo))
+
+
+def settings(environ: Mapping[str, str], demo: str | None = None) -> dict[str, str]:
+    """For a command that only asks the demo's database. Raises DemoError."""
+    return dict(_ask({"wanted": SETTINGS}, environ, demo))
+
+
+def _ask(question: dict[str, Any], environ: Mapping[str, str], demo: str | None) -> Any:
     running = {}
     place = _directory(environ)
     there = sorted(path for path in place.iterdir() if not path.name.startswith("."))
@@ -67,22 +77,21 @@ def ask(
         chosen = next(iter(running)) if demo is None else demo
         if chosen not in running:
             raise DemoError(f"There is no demo {demo}; there is {', '.join(running)}.")
-        return _ask(running[chosen], act, arguments)
+        return _exchange(running[chosen], json.dumps(question))
 
 
-def _ask(connection: socket.socket, act: str, arguments: Sequence[str]) -> str:
-    question = json.dumps({"act": act, "arguments": list(arguments)})
-    if len(question) >= LINE_LIMIT:
+def _exchange(connection: socket.socket, line: str) -> Any:
+    if len(line) >= LINE_LIMIT:
         raise ActError("That is too long.")
     try:
-        connection.sendall(question.encode() + b"\n")
+        connection.sendall(line.encode() + b"\n")
         with connection.makefile("rb") as lines:
             answer: dict[str, Any] = json.loads(lines.readline(2 * LINE_LIMIT))
     except (OSError, ValueError) as error:
         raise DemoError("The demo did not answer; it may just have ended.") from error
     if "error" in answer:
         raise ActError(answer["error"])
-    return str(answer["done"])
+    return answer["done"]
 
 
 def _connected(path: Path) -> socket.socket | None:
@@ -154,13 +163,20 @@ class _Question(socketserver.StreamRequestHandler):
             return  # Somebody only looked whether we are here.
         try:
             asked = json.loads(line)
-            act, arguments = str(asked["act"]), [str(each) for each in asked["arguments"]]
-        except (ValueError, KeyError, TypeError):
+            wanted, act = asked.get("wanted"), str(asked.get("act"))
+            arguments = [str(each) for each in asked.get("arguments", ())]
+        except (ValueError, AttributeError, TypeError):
             answer = {"error": "That is no question."}
         else:
-            try:
-                answer = {"done": perform(self.server.stage, act, arguments)}
-            except ActError as error:
-                answer = {"error": str(error)}
+            answer = self._answer(wanted, act, arguments)
         with contextlib.suppress(OSError):
             self.wfile.write(json.dumps(answer).encode() + b"\n")
+
+    def _answer(self, wanted: Any, act: str, arguments: list[str]) -> dict[str, Any]:
+        stage = self.server.stage
+        if wanted == SETTINGS:
+            return {"done": dict(stage.settings)}
+        try:
+            return {"done": perform(stage, act, arguments)}
+        except ActError as error:
+            return {"error": str(error)}

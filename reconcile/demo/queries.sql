@@ -21,6 +21,9 @@ SELECT entity_id, max(entity_name),
  WHERE status IN ('pending', 'running')
  GROUP BY entity_id;
 
+-- name: oldest_waiting
+SELECT job_id FROM jobs WHERE status = 'pending' ORDER BY created_at, job_id LIMIT 1;
+
 -- name: ended_jobs
 SELECT entity_id, max(entity_name), count(*)
   FROM jobs

@@ -75,6 +75,10 @@ class Reading:
             runs=count,
         )
 
+    def oldest_waiting(self) -> int | None:
+        """The job that waits longest."""
+        return next((job_id for (job_id,) in self._link.rows("oldest_waiting")), None)
+
     def _tenants(self, now: datetime) -> list[TenantNow]:
         held_up_by: dict[int, str] = dict(self._link.rows("demand_waits"))
         ended = {key: (name, count) for key, name, count in self._link.rows("ended_jobs")}

@@ -52,6 +52,7 @@ class Stage:
     controller: Child
     director: Director
     site_url: str
+    settings: Mapping[str, str]  # of who only asks the database
     chance: Random
     dead: list[str] = field(default_factory=list)  # boards, the first to die first
     cordoned: list[str] = field(default_factory=list)
@@ -117,6 +118,7 @@ def started(options: Options) -> Iterator[Stage]:
             controller=controller,
             director=Director(world, repositories),
             site_url=site.serve(clock),
+            settings={**common, "POSTGRES_URL": database.url(user="webhook")},
             chance=Random(options.seed),  # noqa: S311 a seed is to replay, as far as it can
         )
 

@@ -19,7 +19,7 @@ SCRIPT = Path(sys.executable).with_name("reconcile")
 # Whatever the machine says: compiling the Kubernetes client anew each time takes seconds.
 KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 # The record of a whole run, in its order; with a site, it is published last.
-PHASES = ["sync_jobs", "sync_workers", "demand_match", "missed_webhooks"]
+PHASES = ["sync_jobs", "sync_workers", "demand_match", "missed_webhooks", "retention"]
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,9 @@ class Demo:
     def act(self, *words: str) -> subprocess.CompletedProcess[str]:
         return run_command("demo", "act", *words, environment=self.environment)
 
+    def trace(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return run_command("demo", "trace", *words, environment=self.environment)
+
     def processes(self) -> dict[int, str]:
         """All that are there because of it: the command lines."""
         needle = f"TMPDIR={self.directory}".encode()

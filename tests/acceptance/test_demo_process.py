@@ -1,5 +1,6 @@
 """The demo as whoever starts it sees it: its page, its acts, its end, and ports that are taken."""
 
+import json
 import os
 import signal
 import socket
@@ -60,6 +61,24 @@ def test_acts_show_their_consequence(tmp_path: Path) -> None:
             refused = it.act(*words)
             assert (refused.returncode, refused.stdout) == (1, "")
             assert words[-1] in refused.stderr
+
+
+def test_trace_asks_the_running_demo(tmp_path: Path) -> None:
+    with demo(tmp_path, *CALM) as it:
+        assert it.url
+        account = it.trace("--entity", "riseproject", "--json")
+        assert account.returncode == 0, account.stderr
+        [installation] = json.loads(account.stdout)["account"]["installations"]
+        assert (installation["status"], installation["selection"]) == ("installed", "all")
+        assert it.act("flood", "quillfont", "200").returncode == 0
+        wait_until(lambda: "quillfont" in it.trace().stdout, 60)
+        oldest = it.trace("--json")
+        assert json.loads(oldest.stdout)["job"]["status"] == "pending"
+        assert it.act("stop-database", "2h").returncode == 0
+        away = it.trace()
+        assert (away.returncode, away.stdout) == (2, "")
+        assert "The database is away" in away.stderr
+        assert it.act("heal").returncode == 0
 
 
 def test_many_acts_at_once_are_all_answered(tmp_path: Path) -> None:

@@ -284,7 +284,10 @@ def test_dry_run_says_what_a_run_would_do_and_changes_nothing(s: System) -> None
     s.database.execute("UPDATE github_credentials SET token = NULL")
     tokenless = dump(s.database)
     document = run(s, "--dry-run", "--json").document
-    assert set(document) == {"workers", "provision", "waiting", "pending_jobs", "problems"}
+    assert set(document) == {
+        *("workers", "provision", "waiting", "pending_jobs"),
+        *("remove", "problems"),
+    }
     [ending] = document["workers"]
     assert (ending["fate"], ending["reason"]) == ("fail", "runner_never_registered")
     assert [(job["entity"], job["pool"]) for job in document["provision"]] == [
