@@ -8,6 +8,7 @@ from tests.bench import (
     bench_fuzz,
     bench_run,
     bench_site,
+    bench_trace,
     bench_webhook,
     bench_world,
 )
@@ -19,6 +20,7 @@ BENCHES = {
     "run": bench_run.run,
     "controller": bench_controller.run,
     "site": bench_site.run,
+    "trace": bench_trace.run,
 }
 
 

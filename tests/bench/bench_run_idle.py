@@ -22,7 +22,7 @@ from tests.database import Cluster, Database
 LARGE = Spec(nodes=500, runs=1_000, pods=2_000, queued_seconds=3600, github_at_once=True)
 SMALL = Spec(nodes=50, runs=100, pods=200, queued_seconds=3600, github_at_once=True)
 TICKS = 21
-STATEMENTS = 30
+STATEMENTS = 31
 KUBERNETES_REQUESTS = 10
 TIMES_THE_LISTING = 3
 MEGABYTES = 300

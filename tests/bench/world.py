@@ -14,8 +14,9 @@ def fresh_database() -> Iterator[Database]:
 
 
 @contextlib.contextmanager
-def fresh_cluster() -> Iterator[Cluster]:
-    with postgres.running() as server:
+def fresh_cluster(*, in_memory: bool = True) -> Iterator[Cluster]:
+    """In memory where there is room: not for gigabytes."""
+    with postgres.running(in_memory=in_memory) as server:
         cluster = Cluster(server.url(), server.binaries / "psql")
         cluster.make_template()
         yield cluster
