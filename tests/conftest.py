@@ -12,10 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from reconcile.sim import postgres
 from tests.database import Cluster, Database
 from tests.function import Function
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 _CLUSTER = pytest.StashKey[Cluster]()
 _RUNNING = pytest.StashKey[contextlib.ExitStack]()

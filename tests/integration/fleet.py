@@ -10,7 +10,7 @@ from reconcile import store
 from reconcile.github.state import Credential
 from reconcile.model import ORGANIZATION, Boards, DemandKey, Failure, Reason, Scope, Status, Worker
 from reconcile.policy.back_off import Trouble
-from reconcile.settings import RunLimits
+from reconcile.settings import RunLimits, Scheduling
 from reconcile.store import figures, listening
 from reconcile.store.figures import Figures
 from reconcile.store.runs import Totals
@@ -141,7 +141,7 @@ class Fleet:
         totals = Totals(0, 0, 0, 0, 0, 0)
         store.runs.finish(self._run, number, status, None, [], totals, completed)
         if boards is not None:
-            store.demand.save_plan(self._run, [], boards, completed)
+            store.demand.save_plan(self._run, [], boards, Scheduling.FIFO, completed)
 
     def begin_run(self, started: datetime) -> None:
         store.runs.start(self._run, started)
