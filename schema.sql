@@ -165,7 +165,7 @@ CREATE TABLE IF NOT EXISTS demand_waits (
 
 ALTER TABLE demand_waits ADD COLUMN IF NOT EXISTS max_workers INTEGER;  -- that its entity may have, over all pools
 
--- installation_events: append-only, every accepted delivery and every authentication failure --
+-- installation_events: every accepted delivery, and when access was refused or given again -----
 
 CREATE TABLE IF NOT EXISTS installation_events (
     id                BIGSERIAL PRIMARY KEY,

@@ -61,7 +61,7 @@ def test_every_make_target_named_exists(document: Document) -> None:
 def test_every_subcommand_and_option_of_reconcile_exists(document: Document) -> None:
     named = set()
     for code in (*document.commands, *document.spans):
-        for command in re.findall(r"(?:^|-- )reconcile ([a-z]+(?: --[a-z-]+)*)", code):
+        for command in re.findall(r"(?:^|-- )reconcile ([a-z]+(?: --[a-z-]+(?: \d+)?)*)", code):
             _parser().parse_args(command.split())
             named.add(command)
     assert "check" in named
