@@ -53,7 +53,7 @@ def test_the_answer_stands_above_what_it_rests_on() -> None:
         "   make it shorter.\n"
         "   - 2026-03-02T09:17:30Z  plan: 1 job of its kind waiting, 0 with a runner\n"
         "   - 2026-03-02T09:17:30Z  scw-em-rv1: 4 boards, 3 usable, 3 in use\n"
-        "   - a board is held for 10 minutes, on average of the last 10\n"
+        "   - a board is held for 10 minutes on average (of the last 10)\n"
         "\n"
         "Note: The rest is not known.\n"
         "\n"

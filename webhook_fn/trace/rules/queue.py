@@ -141,7 +141,7 @@ def waiting_for_board(case: Case) -> Iterator[Finding]:
     if queue.supply.seconds_held is not None:
         held = lasting(timedelta(seconds=queue.supply.seconds_held))
         of = queue.supply.sample
-        evidence.append(Evidence(f"a board is held for {held}, on average of the last {of}"))
+        evidence.append(Evidence(f"a board is held for {held} on average (of the last {of})"))
     yield Finding(
         Kind.WAITING_FOR_BOARD,
         f"{_boards(queue.boards, job)} The job is number {place.position} in the queue of "
