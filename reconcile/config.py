@@ -149,6 +149,10 @@ class _Environment:
             return None
         return AppConfig(found, private_key)
 
+    def check_apps(self, organization: int | None, personal: int | None) -> None:
+        if organization is not None and organization == personal:
+            self.faults.append("GHAPP_ORG_ID and GHAPP_PERSONAL_ID are the same App")
+
     @property
     def in_cluster(self) -> bool:
         """Kubernetes tells its pods where its API is."""
@@ -163,8 +167,8 @@ def from_environment(environ: Mapping[str, str]) -> Config:
     github_api_url = env.read("GITHUB_API_URL", _http_url, default=DEFAULT_GITHUB_API_URL)
     organization = env.read_app("GHAPP_ORG_ID", "GHAPP_ORG_PRIVATE_KEY")
     personal = env.read_app("GHAPP_PERSONAL_ID", "GHAPP_PERSONAL_PRIVATE_KEY")
-    if organization and personal and organization.id == personal.id:
-        env.faults.append("GHAPP_ORG_ID and GHAPP_PERSONAL_ID are the same App")
+    if organization is not None and personal is not None:
+        env.check_apps(organization.id, personal.id)
     kubeconfig_text = env.read_optional("K8S_KUBECONFIG", _kubeconfig_text)
     kubeconfig_path = None
     if env.sources["K8S_KUBECONFIG"] == "not set":
@@ -214,6 +218,7 @@ def for_trace(environ: Mapping[str, str]) -> TraceConfig:
     conninfo = env.read("POSTGRES_URL", _conninfo)
     organization = env.read("GHAPP_ORG_ID", app_id)
     personal = env.read("GHAPP_PERSONAL_ID", app_id)
+    env.check_apps(organization, personal)
     table = env.read_file("ROUTES_FILE", routes_table)
     simulated = env.read_optional("RUNNERS_CLOCK", _clock)
     if (

@@ -18,6 +18,21 @@ EVENTS = (
     "installation_target.of_next_year",
     "auth_attempt.404",
     "auth_attempt.other_error",
+    "auth_attempt.ok",
+)
+# All that is kept of what such an event says.
+FIELDS = (
+    "delivery",
+    "updated_at",
+    "suspended_at",
+    "selection",
+    "permissions",
+    "repositories",
+    "added",
+    "removed",
+    "renamed_from",
+    "status",
+    "message",
 )
 
 

@@ -220,6 +220,6 @@ def test_record_of_a_delivery_has_what_was_sent(github: Subject) -> None:
             name: entry[name] for name in ("id", "guid", "event", "action")
         }
         payload = record["request"]["payload"]
-        assert payload["action"] == entry["action"]
+        assert payload.get("action") == entry["action"]  # A ping has none.
         if entry["event"] == "workflow_job":
             assert isinstance(payload["workflow_job"]["id"], int)

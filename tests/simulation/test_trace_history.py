@@ -249,3 +249,18 @@ def test_an_account_whose_access_came_back_was_without_it_then(s: System) -> Non
     assert command(s, *asked).document["findings"][0]["finding"] == "nothing_wrong"
     past = command(s, *asked, "--at", then.isoformat()).document["findings"]
     assert past[0]["finding"] == "no_access"
+
+
+def test_where_runs_of_then_are_not_kept_any_more_nobody_is_told_that_there_were_none(
+    s: System,
+) -> None:
+    s.push()
+    s.ticks(2)
+    then = s.world.time.clock.now().isoformat()
+    question = ("--job", "41000000001", "--at", then, "--json")
+    assert "not kept any more" not in str(command(s, *question).document["notes"])
+    stepped(s, 3600)
+    s.database.execute("DELETE FROM reconcile_runs")
+    document = command(s, *question).document
+    assert [each["finding"] for each in document["findings"]] == ["nothing_wrong"]
+    assert "runs of that time are not kept any more" in str(document["notes"])

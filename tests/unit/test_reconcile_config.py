@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from psycopg.conninfo import conninfo_to_dict
 
 from reconcile.clock import SystemClock
-from reconcile.config import Config, FileSite, S3Site, from_environment
+from reconcile.config import Config, FileSite, S3Site, for_trace, from_environment
 from reconcile.errors import ConfigError
 from reconcile.settings import Scheduling, Settings
 from tests.simulated import private_key, public_key
@@ -314,3 +314,15 @@ def test_reading_the_settings_loads_no_heavy_library() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout.split()
     assert not {"cryptography", "jwt", "kubernetes", "requests", "boto3", "yaml"} & set(loaded)
+
+
+def test_a_trace_too_must_tell_the_two_apps_apart() -> None:
+    given = {
+        "POSTGRES_URL": "postgresql://127.0.0.1/none",
+        "RUNNERS_ENV": "prod",
+        "GHAPP_ORG_ID": "1001",
+        "GHAPP_PERSONAL_ID": "1001",
+    }
+    with pytest.raises(ConfigError, match="are the same App"):
+        for_trace(given)
+    assert for_trace({**given, "GHAPP_PERSONAL_ID": "1002"}).personal_id == 1002

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.trace_events import ASKED, NAME, World, event, numbered, stamp
-from tests.trace_folding import EVENTS, account, covered, only
+from tests.trace_folding import EVENTS, FIELDS, account, covered, only
 from webhook_fn.trace.state import Status
 
 ODD: tuple[Any, ...] = (
@@ -33,19 +33,6 @@ ODD: tuple[Any, ...] = (
     {},
     {"linux": {}},
     {"full_name": "linux"},
-)
-FIELDS = (
-    "delivery",
-    "updated_at",
-    "suspended_at",
-    "selection",
-    "permissions",
-    "repositories",
-    "added",
-    "removed",
-    "renamed_from",
-    "status",
-    "message",
 )
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.trace_events import NAME, Installed, State, Telling, World, event, moment
+from tests.trace_folding import FIELDS
 from webhook_fn.trace.facts import StateEvent
 from webhook_fn.trace.state import Account, Installation, fold
 
@@ -301,19 +302,6 @@ def test_folding_changes_nothing_and_gives_the_same_again(
 
 # Anything -----------------------------------------------------------------------------------
 
-FIELDS = (
-    "delivery",
-    "updated_at",
-    "suspended_at",
-    "selection",
-    "permissions",
-    "repositories",
-    "added",
-    "removed",
-    "renamed_from",
-    "status",
-    "message",
-)
 EVENTS = (
     "installation.created",
     "installation.deleted",

@@ -20,6 +20,7 @@ from .words import stamp
 USUAL = 50
 
 PAST = "The queue of that time is not known: what was planned, held back or allowed is not kept."
+NO_RUNS = "The runs of that time are not kept any more: whether there were any is not known."
 NO_ROUTES = "The routes are not known here (ROUTES_FILE): whether one fits now was not looked at."
 NO_BEGINNING = "The log begins after the installation did: what was not told since is unknown."
 
@@ -200,6 +201,8 @@ class Tracer:
         notes = []
         if case.past and case.pending:
             notes.append(PAST)
+        if case.past and case.facts is not None and case.pending and not case.facts.runs:
+            notes.append(NO_RUNS)
         if self.routes is None:
             notes.append(NO_ROUTES)
         it = case.installation

@@ -67,6 +67,13 @@ def lost_delivery_of_an_account_that_had_no_access_once(s: System) -> Question:
     s.world.github.accounts.unsuspend(s.installation)
     s.ticks(20, good=False)
     assert [job["status"] for job in s.jobs()] == ["completed"]
+    attempts = s.database.rows(
+        "SELECT event, outcome FROM installation_events WHERE source = 'scheduler' ORDER BY id"
+    )
+    assert [tuple(row.values()) for row in attempts] == [
+        ("auth_attempt.other_error", "auth_failed"),
+        ("auth_attempt.ok", "auth_restored"),
+    ]
     it.lose(s, "queued")
     run = s.push()
     s.ticks(2)
