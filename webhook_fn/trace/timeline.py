@@ -35,8 +35,11 @@ ACTIVE = (Status.PENDING, Status.RUNNING)
 
 
 def of_log(events: Iterable[Event]) -> tuple[Entry, ...]:
-    """Of the log alone; oldest first, whatever order they come in."""
-    return _ordered(_entry(each) for each in events)
+    """Of the log alone; oldest first, whatever order they come in. Each says of which job it is, as
+    one that can be asked about."""
+    return _ordered(
+        _entry(each, f"job {each.job_id}" if each.job_id is not None else "") for each in events
+    )
 
 
 def of_job(
